@@ -11,6 +11,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     checkers::Violation,
     plan::Profile,
@@ -48,7 +50,8 @@ pub struct Batch {
 }
 
 /// The clock and the threads of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Mode {
     /// One thread and a paused clock: the same plan gives the same run.
@@ -59,7 +62,7 @@ pub enum Mode {
 }
 
 /// The threads of runs in real time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Threads {
     /// The number of threads of each run.

@@ -49,6 +49,7 @@ pub mod batch;
 pub mod steer;
 pub mod hunt;
 pub mod score;
+pub mod reports;
 // Transcripts of a real server.
 pub mod golden;
 pub mod corpus;
@@ -57,7 +58,7 @@ pub mod corpus;
 pub mod cli;
 
 pub use support::seed;
-use support::{call, process_group, task};
+use support::{call, partition, process_group, task};
 pub use tracefile;
 
 /// The example on the project's front page.

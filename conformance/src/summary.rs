@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     participants::checkers,
@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Counts of events in runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Summary {
     /// Runs.
@@ -20,10 +20,9 @@ pub struct Summary {
     /// Invariants that were checked, each in each run.
     pub check_count: u64,
     /// The number of observations that could have broken each invariant, by its checker.
-    pub occasions: BTreeMap<&'static str, u64>,
-    /// The number of transitions of each kind.
-    #[serde(serialize_with = "by_name")]
-    pub transitions: transitions::Counts,
+    pub occasions: BTreeMap<String, u64>,
+    /// The number of transitions of each kind, by their names.
+    pub transitions: BTreeMap<String, u64>,
     /// Writes that the server accepted from the workload.
     pub operation_count: u64,
     /// Events of watches.
@@ -56,16 +55,19 @@ impl Summary {
         let mut summary = Self {
             run_count: 1,
             check_count: checkers().count() as u64,
-            occasions: checkers().map(|checker| (checker.name, 0)).collect(),
-            transitions: transitions::count(trace),
+            transitions: transitions::count(trace)
+                .into_iter()
+                .map(|(made, count)| (made.to_string(), count))
+                .collect(),
             slowest_seed: Some(seed),
             ..Self::default()
         };
+        let mut occasions: BTreeMap<_, u64> = checkers().map(|it| (it.name, 0)).collect();
         let mut recovery_began = None;
         for record in trace.records() {
             for checker in checkers() {
                 if checker.is_occasion(&record.observation) {
-                    *summary.occasions.entry(checker.name).or_default() += 1;
+                    *occasions.entry(checker.name).or_default() += 1;
                 }
             }
             match &record.observation {
@@ -78,6 +80,10 @@ impl Summary {
             }
             summary.simulated_ms = ms(record.at);
         }
+        let occasions = occasions.into_iter();
+        summary.occasions = occasions
+            .map(|(it, count)| (it.to_owned(), count))
+            .collect();
         summary.relist_count = summary.list_count.saturating_sub(summary.informer_count);
         summary
     }
@@ -106,6 +112,7 @@ impl Summary {
         // Of equal figures the lowest seed is named, in any order in which runs end.
         let is_slower = other.slowest_convergence_ms > self.slowest_convergence_ms
             || (other.slowest_convergence_ms == self.slowest_convergence_ms
+                && other.slowest_seed.is_some()
                 && (self.slowest_seed.is_none() || other.slowest_seed < self.slowest_seed));
         if is_slower {
             self.slowest_convergence_ms = other.slowest_convergence_ms;
@@ -155,11 +162,6 @@ impl Summary {
             _ => {}
         }
     }
-}
-
-/// Writes transitions by their names.
-fn by_name<S: Serializer>(counts: &transitions::Counts, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(counts.iter().map(|(made, count)| (made.to_string(), count)))
 }
 
 fn ms(duration: Duration) -> u64 {

@@ -1,19 +1,29 @@
 //! The command `bugs`: hunts seeded bugs.
 
 use std::{
-    fmt::Write, io::IsTerminal, num::NonZeroUsize, path::PathBuf, process::ExitCode, thread,
+    fmt::Write,
+    io::IsTerminal,
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    thread,
 };
 
 use clap::Args as ClapArgs;
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use fakeserver::cli::output::OutputArgs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use support::cli::say;
+use support::{
+    cli::{PartitionArgs, say},
+    partition::{Partition, Stamp},
+};
 
 use super::traced::TraceFolders;
 use crate::{
     bugs::Bug,
     hunt::{Hunt, hunts, page, run_into},
+    reports::{BugsReport, CampaignReport},
+    seed::{Seed, fnv1a},
     sim::Plan,
     trace::SharedSink,
     tracefile::Header,
@@ -33,6 +43,11 @@ pub(super) struct Args {
     /// Number of threads [default: one a processor].
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    partition: PartitionArgs,
+    /// Write the bugs and their catches to this file, too; `conformance merge` reads it.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
     /// Write the table to this file, too, as a page.
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
@@ -46,15 +61,26 @@ pub(super) struct Args {
 
 impl Args {
     pub(super) fn run(self) -> ExitCode {
-        if let Err(error) = self.output.check(self.markdown.as_deref()) {
-            eprintln!("{error}");
-            return ExitCode::from(2);
+        match self.hunt() {
+            Ok(true) => ExitCode::SUCCESS,
+            Ok(false) => ExitCode::FAILURE,
+            Err(error) => {
+                eprintln!("{error}");
+                ExitCode::from(2)
+            }
         }
-        let bugs = if self.bugs.is_empty() {
-            Bug::all().collect()
-        } else {
-            self.bugs
+    }
+
+    fn hunt(&self) -> Result<bool, String> {
+        let files = [&self.json, &self.markdown].into_iter().flatten();
+        self.output.check(files.map(PathBuf::as_path))?;
+        let partition = self.partition.partition()?;
+        let all: Vec<Bug> = match self.bugs.as_slice() {
+            [] => Bug::all().collect(),
+            named => named.to_vec(),
         };
+        let stamp = self.stamp(&all, partition);
+        let bugs: Vec<Bug> = partition.of(all).collect();
         let threads = self
             .threads
             .or_else(|| thread::available_parallelism().ok());
@@ -66,24 +92,33 @@ impl Args {
             bar.inc(1);
         });
         bar.finish_and_clear();
-        say(&format!("{}\n", table(&found)));
-        let got_away: Vec<&Hunt> = found.iter().filter(|hunt| hunt.catch.is_none()).collect();
-        say(&verdict(found.len(), &got_away));
-        if let Some(path) = &self.markdown
-            && let Err(error) = self.output.write(path, page(&found).as_bytes())
-        {
-            eprintln!("{error}");
-            return ExitCode::from(2);
+        let report = BugsReport::of(stamp, &found);
+        say(&text(&report));
+        let is_good = report.good;
+        let write = |path: &Path, text: String| self.output.write(path, text.as_bytes());
+        if let Some(path) = &self.json {
+            write(path, CampaignReport::Bugs(report).to_json())?;
         }
-        if let Err(error) = trace_catches(&found, &self.folders, self.output) {
-            eprintln!("{error}");
-            return ExitCode::from(2);
+        if let Some(path) = &self.markdown {
+            write(path, page(&found))?;
         }
-        if got_away.is_empty() {
-            ExitCode::SUCCESS
-        } else {
-            ExitCode::FAILURE
-        }
+        trace_catches(&found, &self.folders, self.output)?;
+        Ok(is_good)
+    }
+
+    /// Returns the stamp of the report: the options on which hunts depend, and what the first seed gives, which changes with the
+    /// program.
+    fn stamp(&self, bugs: &[Bug], partition: Partition) -> Stamp {
+        let names: Vec<&str> = bugs.iter().map(|bug| bug.name).collect();
+        let plan = Plan::draw(Seed::new(self.seed)).to_text();
+        Stamp::new("bugs", env!("CARGO_PKG_VERSION"), partition)
+            .with("--seed", &self.seed)
+            .with("--seeds", &self.seeds)
+            .with("--bug", &names.join(","))
+            .with(
+                "the plan of the first seed",
+                &format!("{:016x}", fnv1a(plan.as_bytes())),
+            )
     }
 }
 
@@ -116,7 +151,8 @@ fn named(name: &str) -> Result<Bug, String> {
     })
 }
 
-fn table(found: &[Hunt]) -> Table {
+/// Formats the table of the bugs, and which of them got away.
+pub(super) fn text(report: &BugsReport) -> String {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED).set_header([
         "bug",
@@ -124,28 +160,23 @@ fn table(found: &[Hunt]) -> Table {
         "caught by",
         "seeds",
     ]);
-    for hunt in found {
-        let caught_by = match &hunt.catch {
-            Some(caught) => caught.by(),
-            None => "none".to_owned(),
-        };
+    for hunted in &report.bugs {
         table.add_row([
-            Cell::new(hunt.bug.name),
-            Cell::new(hunt.bug.seam().name()),
-            Cell::new(caught_by),
-            Cell::new(hunt.seed_count).set_alignment(CellAlignment::Right),
+            Cell::new(&hunted.bug),
+            Cell::new(&hunted.seam),
+            Cell::new(hunted.by()),
+            Cell::new(hunted.seeds).set_alignment(CellAlignment::Right),
         ]);
     }
-    table
-}
-
-fn verdict(count: usize, got_away: &[&Hunt]) -> String {
+    let count = report.bugs.len();
+    let got_away = report.bugs.iter().filter(|hunted| hunted.seed.is_none());
+    let got_away: Vec<_> = got_away.collect();
     if got_away.is_empty() {
-        return format!("all {count} bugs were caught\n");
+        return format!("{table}\nall {count} bugs were caught\n");
     }
-    let mut text = format!("{} of {count} bugs got away\n", got_away.len());
-    for hunt in got_away {
-        writeln!(text, "  {}: {}", hunt.bug.name, hunt.bug.about)
+    let mut text = format!("{table}\n{} of {count} bugs got away\n", got_away.len());
+    for hunted in got_away {
+        writeln!(text, "  {}: {}", hunted.bug, hunted.deviation)
             .expect("a string takes what is written");
     }
     text

@@ -13,6 +13,7 @@ mod server;
 mod proxy;
 mod columns;
 mod score;
+mod merge;
 mod subject;
 mod report;
 mod threads;
@@ -73,6 +74,11 @@ enum Command {
     /// Runs every scenario against every contestant and reports each contestant's verdict.
     #[command(after_help = SCORE_EXAMPLES)]
     Score(score::Args),
+    /// Merges the reports of a campaign's partitions into one.
+    ///
+    /// Takes the files of `--json` of `sim`, `bugs` or `score`, or the folders of reports of `survive`, of all partitions.
+    #[command(after_help = MERGE_EXAMPLES)]
+    Merge(merge::Args),
     /// Runs a controller under crashes, lost answers, stale caches and more, at each of its writes.
     ///
     /// The controller is any command: it gets a kubeconfig of a server of its own, and is killed, stopped and restarted.
@@ -95,6 +101,7 @@ Examples:
   conformance --coverage               how often each promise could have been broken, too
   conformance --steer --minutes 30     plans that are steered towards what few runs reach
   conformance --json report.json       the figures as JSON, too
+  conformance sim --seed 1 --partition 0/4 --json 0.json  a quarter of them; see conformance merge
   conformance --html pages             a page of each failing run, for a browser, in this folder
   conformance replay 7                 one seed again
 Exit status: 0 if every check held, 1 if one did not, 2 if the command line is wrong or a signal ended it, 3 if --require-coverage
@@ -126,6 +133,7 @@ const BUGS_EXAMPLES: &str = "\
 Examples:
   conformance bugs                              every bug, by at most 200 seeds each
   conformance bugs --bug tombstones-dropped     one of them
+  conformance bugs --partition 0/4 --json 0.json  a quarter of them; see conformance merge
 Exit status: 0 if all were caught, 1 if one got away, 2 if the command line is wrong.";
 
 const WIRE_EXAMPLES: &str = "\
@@ -169,8 +177,20 @@ Examples:
   conformance score --against tcp --subject external --command \"python3 conformance/external/informer.py\"
                                                            an informer in another language; see docs/external.md
   KUBECONFIG=FILE conformance score --against kubeconfig   a real API server, which may be thrown away
+  conformance score --partition 0/4 --json 0.json          a quarter of the scenarios; see conformance merge
   conformance score --json score.json                      the cells as JSON, too; --force replaces an old file
 Exit status: 0 if every cell holds that has to, 1 if one does not, 2 if the command line is wrong.";
+
+const MERGE_EXAMPLES: &str = "\
+Examples:
+  conformance sim --seed 1 --seeds 4000 --partition 0/2 --json 0.json       on one machine
+  conformance sim --seed 1 --seeds 4000 --partition 1/2 --json 1.json       on another one
+  conformance merge 0.json 1.json                          the report of both
+  conformance merge --json all.json reports/*.json         the same as a file, too
+  conformance merge --corpus corpus reports/*.json         the corpus of steered partitions as a folder, too
+  conformance merge reports/*                              folders of reports of `survive`
+Exit status: that of the command if one process had run it: 0, 1 if a partition fails, 3 by --require-coverage; and 2 if a
+partition is missing or was not run to its end, or the reports are not those of one campaign.";
 
 const SUBJECT_EXAMPLES: &str = "\
 Examples:
@@ -195,6 +215,7 @@ impl Cli {
             Some(Command::Diff(args)) => args.run(),
             Some(Command::Proxy(args)) => args.run(),
             Some(Command::Score(args)) => args.run(),
+            Some(Command::Merge(args)) => args.run(),
             Some(Command::Survive(args)) => args.run("conformance survive"),
             Some(Command::Subject(args)) => args.run(),
         }

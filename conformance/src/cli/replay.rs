@@ -14,8 +14,9 @@ use support::cli::{TraceArgs, say};
 
 use super::{report, threads::ThreadArgs, traced::TracedRun};
 use crate::{
-    batch::{Mode, Report, Tries},
+    batch::{Mode, Tries},
     plan::Profile,
+    reports::replay_line,
     seed::Seed,
     sim::{MinimalPlan, Outcome, Plan},
     timeline::timeline,
@@ -158,7 +159,7 @@ impl Args {
             }
         };
         if mode != Mode::Paused {
-            say(&report::tries(tries));
+            say(&report::tries(tries.failed_count, tries.count));
         }
         Ok(failure.unwrap_or(last))
     }
@@ -172,8 +173,8 @@ impl Args {
             (format!("plan {path}"), line)
         } else {
             let profile = self.in_threads.profile(self.profile);
-            let report = Report::new(profile, self.in_threads.mode());
-            (format!("seed {seed}"), report::replay(seed, &report))
+            let line = replay_line(seed, profile, self.in_threads.mode());
+            (format!("seed {seed}"), line)
         };
         Header::new(title).with_seed(seed.get()).with_replay(line)
     }

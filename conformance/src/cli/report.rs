@@ -3,59 +3,54 @@
 use std::{fmt::Write, time::Duration};
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
-use serde_json::json;
 
-use super::steer::SteerFigures;
 use crate::{
-    batch::{Failure, Mode, Report, Threads, Tries},
-    plan::Profile,
-    seed::Seed,
+    batch::Mode,
+    reports::{FailedRun, SimReport, replay_line},
     trace::seconds,
 };
 
 /// The number of broken promises that are shown of one seed.
 const VIOLATIONS_SHOWN: usize = 8;
-/// The number of tries in the command that runs a seed in threads again.
-const REPLAY_TRIES: usize = 50;
 
 /// Formats the report as text, at most 80 columns wide except for findings.
 ///
 /// It has the figures that matter first, and all if `is_verbose`.
-pub(super) fn text(report: &Report, took: Duration, is_verbose: bool) -> String {
-    let mut text = format!("{}\n", table(report, took, is_verbose));
+pub(super) fn text(report: &SimReport, is_verbose: bool) -> String {
+    let mut text = format!("{}\n", table(report, is_verbose));
     for failure in &report.failures {
-        text.push_str(&failed(failure, report));
+        text.push_str(&failed(failure));
     }
     for seed in &report.stuck {
         writeln!(
             text,
             "seed {seed} does not end\nreplay it: {}",
-            replay(*seed, report)
+            replay_line(*seed, report.profile, report.mode)
         )
         .expect(WRITES);
     }
-    if report.inconclusive_count > 0 {
+    if report.inconclusive > 0 {
         writeln!(
             text,
             "{} runs are inconclusive: the system woke them up to {} s late",
-            grouped(report.inconclusive_count),
-            seconds(report.longest_lag)
+            grouped(report.inconclusive),
+            seconds(Duration::from_millis(report.longest_lag_ms))
         )
         .expect(WRITES);
     }
-    if report.is_good() {
+    if report.good {
         text.push_str("every check held\n");
     }
     text
 }
 
 /// Formats how often each promise could have been broken, and how often each transition occurred, the rarest first.
-pub(super) fn coverage(report: &Report) -> String {
+pub(super) fn coverage(report: &SimReport) -> String {
     let summary = &report.summary;
     let promises = summary.occasions.iter();
-    let promises = promises.map(|(checker, count)| (*count, (*checker).to_owned()));
+    let promises = promises.map(|(checker, count)| (*count, checker.clone()));
     let transitions = summary.transitions.iter();
-    let transitions = transitions.map(|(made, count)| (*count, made.to_string()));
+    let transitions = transitions.map(|(made, count)| (*count, made.clone()));
     let promises = counts(
         ["promise", "could have been broken"],
         promises.collect(),
@@ -67,19 +62,6 @@ pub(super) fn coverage(report: &Report) -> String {
         "these transitions did not occur",
     );
     format!("{promises}{transitions}")
-}
-
-/// Returns the promises that nothing could have broken, and the transitions that did not occur.
-pub(super) fn uncovered(report: &Report) -> Vec<String> {
-    let summary = &report.summary;
-    let promises = summary.occasions.iter();
-    let promises = promises.filter(|(_, count)| **count == 0);
-    let transitions = summary.transitions.iter();
-    let transitions = transitions.filter(|(_, count)| **count == 0);
-    promises
-        .map(|(checker, _)| (*checker).to_owned())
-        .chain(transitions.map(|(made, _)| made.to_string()))
-        .collect()
 }
 
 /// Formats counts, the smallest first, and names those at zero after the words `never`.
@@ -104,46 +86,14 @@ fn counts(header: [&str; 2], mut counts: Vec<(u64, String)>, never: &str) -> Str
     }
 }
 
-/// Formats the report as JSON.
-pub(super) fn json(report: &Report, steered: Option<&SteerFigures>, took: Duration) -> String {
-    let failures: Vec<_> = report
-        .failures
-        .iter()
-        .map(|failure| {
-            let violations: Vec<String> =
-                failure.violations.iter().map(ToString::to_string).collect();
-            json!({
-                "seed": failure.seed,
-                "plan": failure.file,
-                "violations": violations,
-                "tries": failure.tries.map(|tries| [tries.failed_count, tries.count]),
-                "replay": replay_failure(failure, report),
-            })
-        })
-        .collect();
-    let report = json!({
-        "good": report.is_good(),
-        "profile": report.profile,
-        "seconds": took.as_secs_f64(),
-        "summary": report.summary,
-        "requests_per_fault": report.summary.requests_per_fault(),
-        "failures": failures,
-        "stuck": report.stuck,
-        "inconclusive": report.inconclusive_count,
-        "longest_lag_ms": report.longest_lag.as_millis(),
-        "steered": steered,
-    });
-    format!("{report:#}\n")
-}
-
 /// Formats the failure of one seed, and the command that repeats it.
-fn failed(failure: &Failure, report: &Report) -> String {
+fn failed(failure: &FailedRun) -> String {
     let what = if failure.violations.is_empty() {
         "does not end"
     } else {
         "failed"
     };
-    let mut text = match &failure.file {
+    let mut text = match &failure.plan {
         Some(file) => format!("plan {} {what}\n", file.display()),
         None => format!("seed {} {what}\n", failure.seed),
     };
@@ -154,60 +104,22 @@ fn failed(failure: &Failure, report: &Report) -> String {
     if more > 0 {
         writeln!(text, "  and {more} more").expect(WRITES);
     }
-    if let Some(tries) = failure.tries {
-        text.push_str(&self::tries(tries));
+    if let Some([failed_count, count]) = failure.tries {
+        text.push_str(&tries(failed_count, count));
     }
-    writeln!(text, "replay it: {}", replay_failure(failure, report)).expect(WRITES);
+    writeln!(text, "replay it: {}", failure.replay).expect(WRITES);
     text
 }
 
-/// Formats the command that runs a failure again.
-pub(super) fn replay_failure(failure: &Failure, report: &Report) -> String {
-    match &failure.file {
-        Some(file) => format!(
-            "cargo run --release -p conformance -- replay --plan {}",
-            file.display()
-        ),
-        None => replay(failure.seed, report),
-    }
-}
-
 /// Formats how often a plan failed in real time.
-pub(super) fn tries(tries: Tries) -> String {
-    let Tries {
-        count,
-        failed_count,
-        ..
-    } = tries;
+pub(super) fn tries(failed_count: usize, count: usize) -> String {
     format!(
         "failed in {failed_count} of {count} tries: the system schedules threads differently each time\n"
     )
 }
 
-/// Formats the command that runs a seed again: to the byte on the paused clock, and under other schedules in threads.
-pub(super) fn replay(seed: Seed, report: &Report) -> String {
-    let mut line = format!("cargo run --release -p conformance -- replay {seed}");
-    match report.mode {
-        Mode::Paused if report.profile == Profile::default() => {}
-        Mode::Paused => {
-            write!(line, " --profile {}", report.profile.name()).expect(WRITES);
-        }
-        Mode::Threads(Threads {
-            worker_count,
-            load_count,
-        }) => {
-            write!(line, " --workers {worker_count}").expect(WRITES);
-            if load_count > 0 {
-                write!(line, " --load {load_count}").expect(WRITES);
-            }
-            write!(line, " --tries {REPLAY_TRIES}").expect(WRITES);
-        }
-    }
-    line
-}
-
 /// The figures that matter first; all others, and each fault, if `is_verbose`.
-fn table(report: &Report, took: Duration, is_verbose: bool) -> Table {
+fn table(report: &SimReport, is_verbose: bool) -> Table {
     let summary = &report.summary;
     let mut table = Table::new();
     table
@@ -228,10 +140,10 @@ fn table(report: &Report, took: Duration, is_verbose: bool) -> Table {
         format!("{:.2}", summary.requests_per_fault()),
     );
     #[expect(clippy::cast_precision_loss, reason = "a figure to be looked at")]
-    let rate = summary.run_count as f64 / took.as_secs_f64().max(f64::EPSILON);
+    let rate = summary.run_count as f64 / report.seconds.max(f64::EPSILON);
     row("seeds a second", format!("{rate:.0}"));
     if is_verbose {
-        for (name, value) in further_figures(report, took) {
+        for (name, value) in further_figures(report) {
             row(&name, value);
         }
     }
@@ -239,7 +151,7 @@ fn table(report: &Report, took: Duration, is_verbose: bool) -> Table {
 }
 
 /// Returns the figures for those who want to know more.
-fn further_figures(report: &Report, took: Duration) -> Vec<(String, String)> {
+fn further_figures(report: &SimReport) -> Vec<(String, String)> {
     let summary = &report.summary;
     let mut figures = Vec::new();
     let mut add = |name: &str, value: String| figures.push((name.to_owned(), value));
@@ -266,12 +178,13 @@ fn further_figures(report: &Report, took: Duration) -> Vec<(String, String)> {
         add("  of seed", seed.to_string());
     }
     if report.mode != Mode::Paused {
-        add("longest scheduling lag", in_seconds(report.longest_lag));
+        let lag = Duration::from_millis(report.longest_lag_ms);
+        add("longest scheduling lag", in_seconds(lag));
     }
     let simulated = Duration::from_millis(summary.simulated_ms);
     let hours = simulated.as_secs() / 3_600;
     add("simulated time", format!("{} h", grouped(hours)));
-    add("time taken", format!("{:.1} s", took.as_secs_f64()));
+    add("time taken", format!("{:.1} s", report.seconds));
     for (fault, count) in &summary.faults {
         add(
             &format!("fault: {}", fault.replace('_', " ")),
@@ -300,13 +213,24 @@ const WRITES: &str = "a string takes what is written";
 mod tests {
     use std::time::Duration;
 
-    use super::{coverage, grouped, text, uncovered};
+    use super::{coverage, grouped};
     use crate::{
         batch::{Failure, Mode, Report},
         checkers::{Finding, Violation},
+        partition::{Partition, Stamp},
         plan::Profile,
+        reports::SimReport,
         seed::Seed,
     };
+
+    fn file(report: &Report, took: Duration) -> SimReport {
+        let stamp = Stamp::new("sim", "0", Partition::WHOLE);
+        SimReport::of(stamp, report, None, took)
+    }
+
+    fn text(report: &Report, took: Duration, is_verbose: bool) -> String {
+        super::text(&file(report, took), is_verbose)
+    }
 
     #[test]
     fn thousands_stand_apart() {
@@ -358,17 +282,22 @@ mod tests {
     #[test]
     fn promises_that_nothing_could_have_broken_are_named() {
         let mut report = Report::new(Profile::Small, Mode::Paused);
-        report.summary.occasions = [("waits", 0), ("contents", 1_200), ("herds", 0)].into();
-        let text = coverage(&report);
+        let occasions = [("waits", 0), ("contents", 1_200), ("herds", 0)];
+        report.summary.occasions = occasions
+            .map(|(name, count)| (name.to_owned(), count))
+            .into();
+        let counted = file(&report, Duration::from_secs(1));
+        let text = coverage(&counted);
         assert!(text.contains("1,200"), "{text}");
         assert!(
             text.contains("these promises; run more seeds: herds, waits\n"),
             "{text}"
         );
-        assert_eq!(uncovered(&report), ["herds", "waits"]);
-        report.summary.occasions = [("contents", 1_200)].into();
-        assert!(!coverage(&report).contains("run more seeds"));
-        assert_eq!(uncovered(&report), [""; 0]);
+        assert_eq!(counted.uncovered(), ["herds", "waits"]);
+        report.summary.occasions = [("contents".to_owned(), 1_200)].into();
+        let counted = file(&report, Duration::from_secs(1));
+        assert!(!coverage(&counted).contains("run more seeds"));
+        assert_eq!(counted.uncovered(), [""; 0]);
     }
 
     #[test]

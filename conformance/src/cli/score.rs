@@ -15,7 +15,10 @@ use clap::{Args as ClapArgs, ValueEnum};
 use fakeserver::cli::output::OutputArgs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kube::{Config, config::KubeConfigOptions};
-use support::cli::say;
+use support::{
+    cli::{PartitionArgs, say},
+    partition::{Partition, Stamp},
+};
 use tokio::time::Instant;
 
 use super::{
@@ -26,6 +29,7 @@ use crate::{
     call::whole,
     live::RealServer,
     participants::subjects::external::{self, Introduction, Program},
+    reports::{CampaignReport, ScoreReport},
     score::{
         self, Arena, CONTESTANTS, Column, Conditions, Contestant, EXTERNAL, Scenario, Scoreboard,
         others,
@@ -70,7 +74,9 @@ pub(super) struct Args {
     /// longest path of a correct client].
     #[arg(long, value_name = "SECONDS")]
     converge_within: Option<u64>,
-    /// Write the cells to this file as JSON, too.
+    #[command(flatten)]
+    partition: PartitionArgs,
+    /// Write the cells to this file as JSON, too; `conformance merge` reads it.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Write the page of the repository to this file, too.
@@ -122,12 +128,18 @@ impl Args {
             say(&list());
             return Ok(true);
         }
+        let partition = self.partition.partition()?;
         let scenarios = self.chosen_scenarios()?;
         let contestants = self.chosen_contestants()?;
+        let stamp = self.stamp(&scenarios, &contestants, partition);
+        let scenarios: Vec<Scenario> = partition.of(scenarios).collect();
         let traced = self.traced(&scenarios, &contestants)?;
         self.check_files(traced)?;
         let columns = columns::read(&self.columns)?;
         let record = self.record_output(&contestants)?;
+        if record.is_some() && !partition.is_whole() {
+            return Err("--record writes a whole column: leave the partition out".to_owned());
+        }
         let introduction = match record {
             Some(_) => self.introduction(contestants[0])?,
             None => Introduction::default(),
@@ -150,13 +162,39 @@ impl Args {
         if !columns.is_empty() {
             page.push_str(&others::to_markdown(&board.scenarios, &columns));
         }
-        let files = [(&self.json, board.to_json()), (&self.markdown, page)];
+        let json = CampaignReport::Score(ScoreReport::of(stamp, &board)).to_json();
+        let files = [(&self.json, json), (&self.markdown, page)];
         for (path, text) in files {
             if let Some(path) = path {
                 self.output.write(path, text.as_bytes())?;
             }
         }
         Ok(board.is_good())
+    }
+
+    /// Returns the stamp of the report: the options on which verdicts depend.
+    fn stamp(
+        &self,
+        scenarios: &[Scenario],
+        contestants: &[Contestant],
+        partition: Partition,
+    ) -> Stamp {
+        let scenarios: Vec<&str> = scenarios.iter().map(|it| it.name).collect();
+        let contestants: Vec<&str> = contestants.iter().map(|it| it.name).collect();
+        let way = self.against.to_possible_value();
+        let mut stamp = Stamp::new("score", env!("CARGO_PKG_VERSION"), partition)
+            .with("--scenario", &scenarios.join(","))
+            .with("--subject", &contestants.join(","))
+            .with("--seed", &self.seed)
+            .with("--speed", &self.speed)
+            .with("--against", &way.as_ref().map_or("", |way| way.get_name()));
+        if let Some(command) = &self.command {
+            stamp = stamp.with("--command", command);
+        }
+        if let Some(seconds) = self.converge_within {
+            stamp = stamp.with("--converge-within", &seconds);
+        }
+        stamp
     }
 
     /// Returns the only scenario and the only contestant if traces are asked for.

@@ -7,19 +7,23 @@ use std::{
 use clap::Args as ClapArgs;
 use fakeserver::cli::output::OutputArgs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use support::cli::{StopFlag, say};
+use support::{
+    cli::{PartitionArgs, StopFlag, say},
+    partition::{Partition, Stamp},
+};
 
 use super::{
     replay::read,
     report,
-    steer::{SteerArgs, SteerFigures},
+    steer::{self, SteerArgs},
     threads::ThreadArgs,
     traced::TraceFolders,
 };
 use crate::{
     batch::{Batch, Mode, Report, SeedResult},
     plan::Profile,
-    seed::Seed,
+    reports::{CampaignReport, SimReport, SteerFigures},
+    seed::{Seed, fnv1a},
     sim::Plan,
     trace::SharedSink,
     tracefile::Header,
@@ -61,14 +65,17 @@ pub(super) struct Args {
     /// Print how often each promise could have been broken and how often each transition occurred, and which never did.
     #[arg(long)]
     coverage: bool,
-    /// Fail with exit status 3 if a promise could not have been broken by anything, or a transition did not occur.
+    /// Fail with exit status 3 if a promise could not have been broken by anything, or a transition did not occur. Of a partition
+    /// that is judged by `conformance merge --require-coverage`.
     #[arg(long)]
     require_coverage: bool,
+    #[command(flatten)]
+    partition: PartitionArgs,
     #[command(flatten)]
     steering: SteerArgs,
     #[command(flatten)]
     folders: TraceFolders,
-    /// Write the figures to this file, too.
+    /// Write the figures to this file, too; `conformance merge` reads it.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     #[command(flatten)]
@@ -87,65 +94,106 @@ struct Limits {
 
 impl Args {
     pub(super) fn run(self) -> ExitCode {
+        match self.sim() {
+            Ok(status) => status,
+            Err(error) => {
+                eprintln!("{error}");
+                ExitCode::from(2)
+            }
+        }
+    }
+
+    fn sim(&self) -> Result<ExitCode, String> {
         if self.folders.is_some() && self.in_threads.mode() != Mode::Paused {
-            eprintln!(
+            return Err(
                 "runs in threads do not repeat; `replay --workers` writes the trace of a failing try"
+                    .to_owned(),
             );
-            return ExitCode::from(2);
         }
-        let checked = self.output.check(self.json.as_deref());
-        if let Err(error) = checked.and_then(|()| self.steering.check()) {
-            eprintln!("{error}");
-            return ExitCode::from(2);
-        }
+        self.output.check(self.json.as_deref())?;
+        self.steering.check()?;
+        let partition = self.partition.partition()?;
         let limits = self.limits();
-        let first = self.seed.unwrap_or_else(fresh);
+        let first = match self.seed {
+            Some(seed) => seed,
+            None if partition.is_whole() => fresh(),
+            None => {
+                return Err(format!(
+                    "partition {partition} of fresh seeds could have those of another one: give all partitions the same --seed"
+                ));
+            }
+        };
         let end = first.saturating_add(limits.seeds.unwrap_or(u64::MAX));
         let clock = Clock::start(limits.time);
-        say(&self.title(first, end - 1));
-        let (report, steered) = self.run_seeds(first..end, &clock);
+        say(&self.title(first, end - 1, partition));
+        let (report, steered) = self.run_seeds(first..end, partition, &clock);
+        let seconds = clock.elapsed().as_secs();
+        let own_count = limits.seeds.map(|count| partition.size(count));
+        let is_short = own_count.is_some_and(|count| report.summary.run_count < count);
+        let mut ended = None;
         if clock.stop.is_set() {
-            let seconds = clock.elapsed().as_secs();
-            say(&format!("ended by a signal after {seconds} s\n"));
-        } else if report.is_good()
-            && limits
-                .seeds
-                .is_some_and(|count| report.summary.run_count < count)
-        {
-            say(&format!("stopped after {} s\n", clock.elapsed().as_secs()));
+            let words = format!("ended by a signal after {seconds} s");
+            say(&format!("{words}\n"));
+            ended = Some(words);
+        } else if report.is_good() && is_short {
+            say(&format!("stopped after {seconds} s\n"));
         }
-        say(&report::text(&report, clock.elapsed(), self.verbose));
-        if let Some(steered) = &steered {
-            say(&steered.text());
+        let stamp = self.stamp(first, partition).with_ended(ended);
+        let file = SimReport::of(stamp, &report, steered, clock.elapsed());
+        say(&report::text(&file, self.verbose));
+        if let Some(steered) = &file.steered {
+            say(&steer::text(steered));
         }
         if self.coverage {
-            say(&report::coverage(&report));
+            say(&report::coverage(&file));
         }
-        if let Err(error) = self.trace_failures(&report) {
-            eprintln!("{error}");
-            return ExitCode::from(2);
+        self.trace_failures(&report, &file)?;
+        let (is_good, uncovered) = (file.good, file.uncovered());
+        if let Some(path) = &self.json {
+            let json = CampaignReport::Sim(Box::new(file)).to_json();
+            self.output.write(path, json.as_bytes())?;
         }
-        if let Some(path) = &self.json
-            && let Err(error) = {
-                let json = report::json(&report, steered.as_ref(), clock.elapsed());
-                self.output.write(path, json.as_bytes())
-            }
-        {
-            eprintln!("{error}");
-            return ExitCode::from(2);
+        Ok(if !is_good {
+            ExitCode::FAILURE
+        } else if clock.stop.is_set() {
+            ExitCode::from(2)
+        } else if self.require_coverage && partition.is_whole() {
+            status_of_coverage(&uncovered)
+        } else {
+            ExitCode::SUCCESS
+        })
+    }
+
+    /// Returns the stamp of the report: the options on which runs depend, and what the first seed gives, which changes with the
+    /// program.
+    fn stamp(&self, first: u64, partition: Partition) -> Stamp {
+        let profile = self.in_threads.profile(self.profile);
+        let plan = Plan::draw_sized(Seed::new(first), profile).to_text();
+        let seeds = self.limits().seeds;
+        let seeds = seeds.map_or_else(|| "any number".to_owned(), |count| count.to_string());
+        let mut stamp = Stamp::new("sim", env!("CARGO_PKG_VERSION"), partition)
+            .with("--seed", &first)
+            .with("--seeds", &seeds)
+            .with("--profile", &profile.name())
+            .with(
+                "the plan of the first seed",
+                &format!("{:016x}", fnv1a(plan.as_bytes())),
+            );
+        if let Mode::Threads(threads) = self.in_threads.mode() {
+            stamp = stamp.with("--workers", &threads.worker_count);
         }
-        if report.is_good() && clock.stop.is_set() {
-            return ExitCode::from(2);
+        if self.steering.steer {
+            stamp = stamp.with("--steer --fresh", &self.steering.fresh);
         }
-        self.status(&report)
+        stamp
     }
 
     /// Runs the failing seeds again, and writes what happened.
-    fn trace_failures(&self, report: &Report) -> Result<(), String> {
+    fn trace_failures(&self, report: &Report, file: &SimReport) -> Result<(), String> {
         if !self.folders.is_some() {
             return Ok(());
         }
-        for failure in &report.failures {
+        for (failure, shown) in report.failures.iter().zip(&file.failures) {
             let seed = failure.seed;
             let plan = match &failure.file {
                 Some(path) => read(path)?,
@@ -153,7 +201,7 @@ impl Args {
             };
             let header = Header::new(format!("seed {seed}"))
                 .with_seed(seed.get())
-                .with_replay(report::replay_failure(failure, report));
+                .with_replay(shown.replay.clone());
             let run = |sink: &SharedSink| report.mode.run_into(&plan, Some(sink)).violations;
             self.folders
                 .write(&format!("seed-{seed}"), &header, self.output, run)?;
@@ -162,38 +210,32 @@ impl Args {
     }
 
     /// Returns the first line of the output.
-    fn title(&self, first: u64, last: u64) -> String {
+    fn title(&self, first: u64, last: u64, partition: Partition) -> String {
         let profile = self.in_threads.profile(self.profile).name();
         let steered = if self.steering.steer { ", steered" } else { "" };
+        let part = if partition.is_whole() {
+            String::new()
+        } else {
+            format!(", partition {partition}")
+        };
         match self.limits().seeds {
             Some(count) if self.steering.steer => {
-                format!("{count} plans from seed {first} on, {profile}, steered\n")
+                format!("{count} plans from seed {first} on, {profile}, steered{part}\n")
             }
-            Some(_) => format!("seeds {first} to {last}, {profile}\n"),
-            None => format!("seeds from {first} on, {profile}{steered}\n"),
+            Some(_) => format!("seeds {first} to {last}, {profile}{part}\n"),
+            None => format!("seeds from {first} on, {profile}{steered}{part}\n"),
         }
-    }
-
-    fn status(&self, report: &Report) -> ExitCode {
-        if !report.is_good() {
-            return ExitCode::FAILURE;
-        }
-        let uncovered = report::uncovered(report);
-        if self.require_coverage && !uncovered.is_empty() {
-            eprintln!("not covered: {}", uncovered.join(", "));
-            return ExitCode::from(NOT_COVERED);
-        }
-        ExitCode::SUCCESS
     }
 
     fn run_seeds(
         &self,
         seeds: std::ops::Range<u64>,
+        partition: Partition,
         clock: &Clock,
     ) -> (Report, Option<SteerFigures>) {
         let threads = self.thread_count();
-        let limits = self.limits();
-        let bar = progress_bar(limits.seeds);
+        let own_count = self.limits().seeds.map(|count| partition.size(count));
+        let bar = progress_bar(own_count);
         let mut failure_count = 0;
         let profile = self.in_threads.profile(self.profile);
         let mut goes_on = |has_failed: bool| {
@@ -208,13 +250,13 @@ impl Args {
             let first = Seed::new(seeds.start);
             let steered = self
                 .steering
-                .run(first, profile, threads, limits.seeds, goes_on);
+                .run(first, partition, profile, threads, own_count, goes_on);
             (steered.0, Some(steered.1))
         } else {
             let mut batch = Batch::new(profile, threads);
             batch.mode = self.in_threads.mode();
             let watch = |done: &SeedResult| goes_on(done.failure.is_some());
-            (batch.run(seeds.map(Seed::new), watch), None)
+            (batch.run(partition.of(seeds).map(Seed::new), watch), None)
         };
         bar.finish_and_clear();
         result
@@ -248,6 +290,15 @@ impl Args {
             time: seconds.map(Duration::from_secs),
         }
     }
+}
+
+/// Returns the exit status of good runs, by what did not occur in them.
+pub(super) fn status_of_coverage(uncovered: &[String]) -> ExitCode {
+    if uncovered.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("not covered: {}", uncovered.join(", "));
+    ExitCode::from(NOT_COVERED)
 }
 
 fn progress_bar(length: Option<u64>) -> ProgressBar {

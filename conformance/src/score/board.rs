@@ -2,8 +2,6 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use serde::Serialize;
-
 use super::{Contestant, Demand, Scenario, Verdict, judge::Judgement};
 use crate::{checkers::Violation, seed::Seed, sim::Plan};
 
@@ -34,7 +32,7 @@ pub struct Row {
 }
 
 /// The verdict on one contestant in one scenario: the worst of its runs.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Cell {
     /// The scenario.
@@ -42,7 +40,6 @@ pub struct Cell {
     /// The contestant.
     pub contestant: &'static str,
     /// The verdict.
-    #[serde(flatten)]
     pub verdict: Verdict,
     /// True if the verdict is the required one.
     pub is_as_it_has_to_be: bool,
@@ -75,7 +72,7 @@ pub struct PlanRun {
 
 impl Scoreboard {
     /// Creates a board without cells.
-    pub(super) fn new(scenarios: &[Scenario], contestants: &[Contestant]) -> Self {
+    pub(crate) fn new(scenarios: &[Scenario], contestants: &[Contestant]) -> Self {
         let names = contestants.iter().map(|contestant| contestant.name);
         let rows = scenarios.iter().map(|scenario| Row {
             name: scenario.name,

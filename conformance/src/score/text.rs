@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use comfy_table::{ContentArrangement, Table, presets};
-use serde_json::json;
 
 use super::{Cell, Scoreboard};
 use crate::trace::seconds;
@@ -28,16 +27,6 @@ impl Scoreboard {
             count => writeln!(text, "{count} cells that have to hold do not").expect(WRITES),
         }
         text
-    }
-
-    /// Formats the cells as JSON.
-    pub fn to_json(&self) -> String {
-        let board = json!({
-            "good": self.is_good(),
-            "counts": self.counts(),
-            "cells": self.cells,
-        });
-        format!("{board:#}\n")
     }
 
     /// Formats the matrix as a Markdown table, without figures that change with jitter.

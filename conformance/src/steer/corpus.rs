@@ -8,7 +8,7 @@ use super::feature::{Feature, ReachedFeatures};
 use crate::sim::Plan;
 
 /// The most plans of a corpus.
-const SIZE_MAX: usize = 512;
+pub const CORPUS_SIZE_MAX: usize = 512;
 /// The number of runs up to which a feature is rare.
 const RARE_MAX: u64 = 16;
 /// The weight of a feature that one run has reached. Others weigh as much less as there are more runs.
@@ -81,7 +81,7 @@ impl Corpus {
         };
         self.entries.insert(number, entry);
         self.entries.retain(|_, entry| !entry.shows.is_empty());
-        if self.entries.len() > SIZE_MAX {
+        if self.entries.len() > CORPUS_SIZE_MAX {
             self.evict();
         }
     }
@@ -107,6 +107,12 @@ impl Corpus {
         self.entries.values().map(|entry| &entry.plan)
     }
 
+    /// Returns all plans, the oldest first, each with its cost and the features of which it is the example.
+    pub(super) fn examples(&self) -> impl Iterator<Item = (&Plan, u64, &BTreeSet<Feature>)> {
+        let entries = self.entries.values();
+        entries.map(|entry| (&entry.plan, entry.cost, &entry.shows))
+    }
+
     /// Returns the features that were reached, each with the number of runs.
     pub(super) fn features(&self) -> impl Iterator<Item = (&Feature, u64)> {
         let features = self.features.iter();
@@ -115,7 +121,7 @@ impl Corpus {
 
     fn weight(&self, entry: &Entry) -> u64 {
         let records = entry.shows.iter().filter_map(|it| self.features.get(it));
-        records.map(|record| WEIGHT / record.run_count.max(1)).sum()
+        records.map(|record| weight(record.run_count)).sum()
     }
 
     /// Removes the entry of the least weight, the oldest of several.
@@ -132,6 +138,11 @@ impl Corpus {
             }
         }
     }
+}
+
+/// Returns the weight of a feature that so many runs have reached.
+pub fn weight(run_count: u64) -> u64 {
+    WEIGHT / run_count.max(1)
 }
 
 #[cfg(test)]
@@ -204,7 +215,7 @@ mod tests {
             };
             corpus.add(&plan(number), reached);
         }
-        assert_eq!(corpus.plans().count(), SIZE_MAX);
+        assert_eq!(corpus.plans().count(), CORPUS_SIZE_MAX);
         assert_eq!(Corpus::default().choose(&mut rng), None);
     }
 }

@@ -70,6 +70,22 @@ impl ReachedFeatures {
     }
 }
 
+// === impl Feature ===
+
+impl Feature {
+    /// Returns its kind, as reports name it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Transition(..) => "transitions",
+            Self::Occasion(..) => "occasions",
+            Self::Pair(..) => "pairs",
+            Self::Under(..) => "under faults",
+            Self::Together(..) => "faults together",
+            Self::Steps(..) => "participants",
+        }
+    }
+}
+
 // === impl Collector ===
 
 impl Collector {

@@ -9,11 +9,16 @@ mod feature;
 mod corpus;
 mod mutation;
 
+use std::collections::BTreeSet;
+
 use rand::{RngExt, rngs::ChaCha8Rng};
 
-pub use self::feature::{Feature, ReachedFeatures};
 use self::{corpus::Corpus, mutation::Mutation};
-use crate::{plan::Profile, seed::Seed, sim::Plan};
+pub use self::{
+    corpus::{CORPUS_SIZE_MAX, weight},
+    feature::{Feature, ReachedFeatures},
+};
+use crate::{partition::Partition, plan::Profile, seed::Seed, sim::Plan};
 
 /// The number of plans of a round. Results are learned from at its end.
 pub const ROUND_SIZE: usize = 32;
@@ -29,6 +34,8 @@ pub struct Search {
     rng: ChaCha8Rng,
     /// The seed of the next fresh plan.
     next_seed: u64,
+    /// The distance to the seed after it.
+    stride: u64,
     fresh_percent: u32,
     /// Plans of earlier searches that are still to be run.
     earlier: Vec<Plan>,
@@ -66,6 +73,7 @@ impl Search {
             profile,
             rng: seed.stream("steering"),
             next_seed: seed.get(),
+            stride: 1,
             fresh_percent: FRESH_PERCENT,
             earlier: Vec::new(),
             corpus: Corpus::default(),
@@ -76,6 +84,16 @@ impl Search {
     #[must_use]
     pub fn with_fresh_percent(mut self, percent: u32) -> Self {
         self.fresh_percent = percent;
+        self
+    }
+
+    /// Draws the fresh plans of one partition, and mutates plans by a stream of its own.
+    #[must_use]
+    pub fn with_partition(mut self, partition: Partition) -> Self {
+        let first = self.next_seed.wrapping_add(partition.index().into());
+        self.rng = Seed::new(first).stream("steering");
+        self.next_seed = first;
+        self.stride = partition.count().into();
         self
     }
 
@@ -108,6 +126,11 @@ impl Search {
         self.corpus.plans()
     }
 
+    /// Returns the plans of the corpus, each with the number of observations of its run and the features of which it is the example.
+    pub fn examples(&self) -> impl Iterator<Item = (&Plan, u64, &BTreeSet<Feature>)> {
+        self.corpus.examples()
+    }
+
     /// Returns the number of features that were reached, and how often each was.
     pub fn features(&self) -> impl Iterator<Item = (&Feature, u64)> {
         self.corpus.features()
@@ -124,7 +147,7 @@ impl Search {
             return Proposal { plan, origin };
         }
         let seed = Seed::new(self.next_seed);
-        self.next_seed = self.next_seed.wrapping_add(1);
+        self.next_seed = self.next_seed.wrapping_add(self.stride);
         Proposal {
             plan: Plan::draw_sized(seed, self.profile),
             origin: Origin::Drawn,

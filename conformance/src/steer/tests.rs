@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 use super::{Feature, Origin, ReachedFeatures, Search};
 use crate::{
     participants::Participants,
+    partition::Partition,
     plan::Profile,
     seed::Seed,
     sim::{self, Plan, RunOptions},
@@ -31,6 +32,19 @@ fn invented(plan: &Plan) -> ReachedFeatures {
         features,
         cost: plan.workload.len() as u64,
     }
+}
+
+#[test]
+fn partitions_draw_disjoint_seeds_that_are_all_together() {
+    let mut seeds = Vec::new();
+    for index in 0..3 {
+        let partition = Partition::new(index, 3).unwrap();
+        let search = Search::new(Seed::new(7), Profile::Brief).with_fresh_percent(100);
+        let proposals = search.with_partition(partition).propose(4);
+        seeds.extend(proposals.into_iter().map(|it| it.plan.seed.get()));
+    }
+    seeds.sort_unstable();
+    assert!(seeds.into_iter().eq(7..19));
 }
 
 /// Lets a search go on for some rounds with invented results.

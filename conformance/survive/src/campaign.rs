@@ -9,7 +9,7 @@ use std::{
 
 use futures::{FutureExt, StreamExt, stream};
 use serde_json::Value;
-use support::task::map_in_threads;
+use support::{partition::Partition, task::map_in_threads};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -44,6 +44,8 @@ pub struct Choice {
     pub plans: Option<usize>,
     /// The time in which new plans are begun.
     pub limit: Option<Duration>,
+    /// The partition of these plans that is run.
+    pub partition: Partition,
     /// The number of runs at once; as many as the subject lets the processors, by default.
     pub jobs: Option<usize>,
     /// The seed of pairs.

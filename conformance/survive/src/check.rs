@@ -12,7 +12,7 @@ use std::{
 use fakeserver::{Controllers, KubernetesVersion};
 use serde::Serialize;
 use serde_json::Value;
-use support::call::whole;
+use support::{call::whole, partition::Partition};
 use thiserror::Error;
 use tokio::runtime::{Builder, Handle};
 use tokio_util::sync::CancellationToken;
@@ -293,6 +293,7 @@ impl Check {
             families: self.families.clone(),
             plans: self.plans,
             limit: None,
+            partition: Partition::WHOLE,
             jobs: self.jobs,
             seed: self.seed,
             folder: folder.to_owned(),

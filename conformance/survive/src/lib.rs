@@ -81,7 +81,7 @@ pub use self::{
     function::{Ending, Function},
     generate::Change,
     kinds::ObjectRef,
-    origin::Origin,
+    origin::{Origin, PlanList},
     plan::{Family, Perturbation, Plan, Refusal, Side},
     process::SubjectCommand,
     readiness::Readiness,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The number of runs that break a promise, after which a plan is not run again.
 const BROKEN_ENOUGH: usize = 2;
@@ -10,7 +10,7 @@ const BROKEN_ENOUGH: usize = 2;
 const RUNS_MAX: usize = 3;
 
 /// The runs of one plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Runs {
     /// Those that broke a promise.
     pub broken: usize,

@@ -9,7 +9,7 @@ use super::{
     acceptance::AcceptanceList,
     campaign::{Campaign, Choice, Verdict},
     error::CampaignError,
-    origin::Origin,
+    origin::{Origin, PlanList},
     plan::Plan,
     reference::Reference,
     report::Report,
@@ -63,7 +63,11 @@ impl Campaign {
         if changes > 0 {
             plans.extend(self.changes(changes, Seed::new(choice.seed)).await?);
         }
+        let all_plans = PlanList::of(&plans);
+        // By the text: the references of partitions may differ, and none of their plans is run twice.
+        plans.retain(|plan| choice.partition.has(&plan.to_string()));
         let origin = Origin {
+            all_plans,
             jobs: self.jobs(&reference, choice),
             ..origin
         };

@@ -37,6 +37,7 @@
 //! | `threads` | brief plans in real time, each on several threads |
 //! | `live` | runs against a server that a kubeconfig names |
 //! | `program` | the command line |
+//! | `partitions` | campaigns of several processes, and of the pods of a Job |
 //! | `corpus` | recorded corpora, and two servers that get generated requests |
 //! | `server_trace` | traces that a server writes of itself |
 //! | `wire` | transcripts played against servers by TCP and TLS, and recorded |
@@ -77,6 +78,7 @@ mod external;
 mod threads;
 mod live;
 mod program;
+mod partitions;
 mod corpus;
 mod server_trace;
 mod wire;

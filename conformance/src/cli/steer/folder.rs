@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{plan::Profile, seed::fnv1a, sim::Plan};
+use crate::{partition::Partition, plan::Profile, seed::fnv1a, sim::Plan};
 
 /// A folder of plans.
 pub(super) struct Folder {
@@ -30,8 +30,9 @@ impl Folder {
         }
     }
 
-    /// Reads the plans that are there, in the order of their names. Others, of another profile for instance, are left where they are.
-    pub(super) fn read(&mut self, profile: Profile) -> Vec<Plan> {
+    /// Reads the partition's own of the plans that are there, in the order of their names. Others, of another profile for instance,
+    /// are left where they are.
+    pub(super) fn read(&mut self, profile: Profile, partition: Partition) -> Vec<Plan> {
         let entries = match fs::read_dir(&self.path) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Vec::new(),
@@ -52,6 +53,8 @@ impl Folder {
         let mut plans = Vec::new();
         for path in paths {
             match read(&path, profile) {
+                // The text decides, so that partitions may share a folder to which all of them add.
+                Ok(plan) if !partition.has(&plan.to_text()) => {}
                 Ok(plan) => {
                     if path
                         .file_name()
@@ -162,19 +165,37 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("corpus");
         let mut folder = Folder::new(path.clone());
-        assert_eq!(folder.read(PROFILE), []);
+        assert_eq!(folder.read(PROFILE, Partition::WHOLE), []);
         assert_eq!(folder.write([plan(1), plan(2)].iter(), true), [""; 0]);
         let mut folder = Folder::new(path.clone());
-        let read = folder.read(PROFILE);
+        let read = folder.read(PROFILE, Partition::WHOLE);
         assert_eq!(read.len(), 2);
         assert!(read.contains(&plan(1)) && read.contains(&plan(2)));
         // Nothing is removed if not all was run.
         assert_eq!(folder.write([plan(3)].iter(), false), [""; 0]);
         assert_eq!(names(&path).len(), 3);
         let mut folder = Folder::new(path.clone());
-        folder.read(PROFILE);
+        folder.read(PROFILE, Partition::WHOLE);
         assert_eq!(folder.write([plan(1)].iter(), true), [""; 0]);
         assert_eq!(names(&path), [name_of("plan", &plan(1))]);
+    }
+
+    #[test]
+    fn each_partition_reads_its_own_plans() {
+        let place = tempfile::tempdir().unwrap();
+        let plans: Vec<Plan> = (0..12).map(plan).collect();
+        let written = Folder::new(place.path().to_owned()).write(plans.iter(), true);
+        assert_eq!(written, [""; 0]);
+        let mut read = Vec::new();
+        for index in 0..3 {
+            let partition = Partition::new(index, 3).unwrap();
+            let mut folder = Folder::new(place.path().to_owned());
+            let own = folder.read(PROFILE, partition);
+            assert!(own.len() < plans.len());
+            read.extend(own);
+        }
+        read.sort_by_key(|plan| plan.seed);
+        assert_eq!(read, plans);
     }
 
     #[test]
@@ -196,7 +217,7 @@ mod tests {
             fs::write(path.join(name), text).unwrap();
         }
         let mut folder = Folder::new(path.to_owned());
-        assert_eq!(folder.read(PROFILE), [plan(1)]);
+        assert_eq!(folder.read(PROFILE, Partition::WHOLE), [plan(1)]);
         let problems = folder.write([plan(4)].iter(), true);
         assert_eq!(problems.len(), 4, "{problems:?}");
         for (name, text) in &of_others {

@@ -2,19 +2,20 @@
 
 mod folder;
 
-use std::{collections::BTreeMap, fmt::Write, path::PathBuf};
+use std::{fmt::Write, path::PathBuf};
 
 use clap::Args;
-use serde::Serialize;
 
 use self::folder::Folder;
 use crate::{
     batch::{Failure, Mode, PATIENCE, Report},
     checkers::Violation,
+    partition::Partition,
     plan::Profile,
+    reports::{KeptCorpus, SteerFigures},
     seed::Seed,
     sim::{self, RunOptions},
-    steer::{FRESH_PERCENT, Feature, Origin, Proposal, ROUND_SIZE, ReachedFeatures, Search},
+    steer::{FRESH_PERCENT, Origin, Proposal, ROUND_SIZE, ReachedFeatures, Search},
     summary::Summary,
     task,
 };
@@ -40,23 +41,7 @@ pub(super) struct SteerArgs {
         default_value_t = FRESH_PERCENT,
         value_parser = clap::value_parser!(u32).range(0..=100)
     )]
-    fresh: u32,
-}
-
-/// The figures of a steered search.
-#[derive(Clone, Debug, Default, Serialize)]
-pub(super) struct SteerFigures {
-    drawn_count: u64,
-    mutated_count: u64,
-    kept_count: u64,
-    /// The number of features that were reached, by kind.
-    features: BTreeMap<&'static str, u64>,
-    corpus_size: usize,
-    /// The number of the first run that failed, counted from 1.
-    first_failure: Option<u64>,
-    /// The files of the corpus that could not be read or written.
-    #[serde(skip)]
-    problems: Vec<String>,
+    pub(super) fresh: u32,
 }
 
 /// The result of one run.
@@ -81,10 +66,12 @@ impl SteerArgs {
         }
     }
 
-    /// Runs plans until `goes_on` returns false after one of them, or there were `count` of them. It is asked after each run.
+    /// Runs plans of a partition until `goes_on` returns false after one of them, or there were `count` of them. It is asked after
+    /// each run.
     pub(super) fn run(
         &self,
         seed: Seed,
+        partition: Partition,
         profile: Profile,
         thread_count: usize,
         count: Option<u64>,
@@ -93,9 +80,12 @@ impl SteerArgs {
         let mut report = Report::new(profile, Mode::Paused);
         let mut steered = SteerFigures::default();
         let mut folder = self.corpus.clone().map(Folder::new);
-        let earlier = folder.as_mut().map(|folder| folder.read(profile));
+        let earlier = folder
+            .as_mut()
+            .map(|folder| folder.read(profile, partition));
         let earlier = earlier.unwrap_or_default();
         let mut search = Search::new(seed, profile)
+            .with_partition(partition)
             .with_fresh_percent(self.fresh)
             .with_earlier(earlier);
         let mut left = count.unwrap_or(u64::MAX);
@@ -117,10 +107,7 @@ impl SteerArgs {
                 self.take(proposal, ran, &mut search, &mut report, &mut steered);
             }
         }
-        steered.corpus_size = search.corpus().count();
-        for (feature, _) in search.features() {
-            *steered.features.entry(kind(feature)).or_default() += 1;
-        }
+        steered.set_corpus(&search);
         if let Some(folder) = folder {
             let is_whole = report.is_good() && !search.has_earlier();
             steered
@@ -199,46 +186,35 @@ impl RunResult {
     }
 }
 
-// === impl SteerFigures ===
-
-impl SteerFigures {
-    /// Formats the figures.
-    pub(super) fn text(&self) -> String {
-        let Self {
-            drawn_count,
-            mutated_count,
-            kept_count,
-            corpus_size,
-            ..
-        } = self;
-        let count: u64 = self.features.values().sum();
-        let kinds = self.features.iter();
-        let kinds: Vec<String> = kinds
-            .map(|(kind, count)| format!("{kind} {count}"))
-            .collect();
-        let mut text = format!(
-            "steered: {drawn_count} plans drawn, {mutated_count} mutated, {kept_count} kept; a corpus of {corpus_size}\n\
-             features reached: {count} ({})\n",
-            kinds.join(", ")
-        );
-        let mut line =
-            |line: &str| writeln!(text, "{line}").expect("a string takes what is written");
-        if let Some(number) = self.first_failure {
-            line(&format!("run {number} was the first that failed"));
-        }
-        self.problems.iter().for_each(|problem| line(problem));
-        text
+/// Formats the figures of a search.
+pub(super) fn text(figures: &SteerFigures) -> String {
+    let SteerFigures {
+        drawn_count,
+        mutated_count,
+        kept_count,
+        corpus_size,
+        ..
+    } = figures;
+    let count: u64 = figures.features.values().sum();
+    let kinds = figures.features.iter();
+    let kinds: Vec<String> = kinds
+        .map(|(kind, count)| format!("{kind} {count}"))
+        .collect();
+    let mut text = format!(
+        "steered: {drawn_count} plans drawn, {mutated_count} mutated, {kept_count} kept; a corpus of {corpus_size}\n\
+         features reached: {count} ({})\n",
+        kinds.join(", ")
+    );
+    let mut line = |line: &str| writeln!(text, "{line}").expect("a string takes what is written");
+    if let Some(number) = figures.first_failure {
+        line(&format!("run {number} was the first that failed"));
     }
+    figures.problems.iter().for_each(|problem| line(problem));
+    text
 }
 
-/// Returns the kind of a feature, as reports name it.
-fn kind(feature: &Feature) -> &'static str {
-    match feature {
-        Feature::Transition(..) => "transitions",
-        Feature::Occasion(..) => "occasions",
-        Feature::Pair(..) => "pairs",
-        Feature::Under(..) => "under faults",
-        Feature::Together(..) => "faults together",
-        Feature::Steps(..) => "participants",
-    }
+/// Writes the plans of a corpus to a folder, beside those that are there. Returns what went wrong.
+pub(super) fn write_corpus(corpus: &KeptCorpus, folder: PathBuf) -> Vec<String> {
+    let plans = corpus.plans.iter().map(|kept| &kept.plan);
+    Folder::new(folder).write(plans, false)
 }

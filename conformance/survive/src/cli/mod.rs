@@ -21,7 +21,8 @@ use fakeserver::KubernetesVersion;
 use support::process_group::Orphans;
 use support::{
     call::whole,
-    cli::{Signals, TraceArgs, finish_on, say, say_error},
+    cli::{PartitionArgs, Signals, TraceArgs, finish_on, say, say_error},
+    partition::Partition,
 };
 use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
@@ -82,6 +83,8 @@ pub struct Args {
     /// state must make no difference, and the way back must lead back.
     #[arg(long, value_name = "N", default_value_t = 0)]
     generate: usize,
+    #[command(flatten)]
+    partition: PartitionArgs,
     /// Number of runs at once [default: 8 a core, fewer if the subject is busy].
     #[arg(long, value_name = "J", value_parser = checked_jobs)]
     jobs: Option<usize>,
@@ -136,6 +139,8 @@ Examples:
   {program} --workload survive.yaml --families crash,stale -- python3 operator.py
   {program} --workload survive.yaml --plans 500 --seed 7 -- ./my-operator
   {program} --workload survive.yaml --kubernetes-version latest -- ./my-operator
+  {program} --workload survive.yaml --partition 0/4 --report part-0 -- ./my-operator
+                                       a quarter of the plans; `conformance merge` makes one report of those of all
   {program} --replay survive-report/0007.json      one plan of a report again
 Exit status:
   0  every plan keeps every promise
@@ -195,6 +200,7 @@ impl Args {
         if self.command.is_empty() {
             return Err("there is no subject: give its command after `--`".to_owned());
         }
+        let partition = self.partition.partition()?;
         let path = self.workload.as_deref().unwrap_or(Path::new(""));
         let mut workload = Workload::read(path).map_err(|error| whole(&error))?;
         if let Some(rules) = &self.rules {
@@ -214,7 +220,8 @@ impl Args {
         // What becomes of the files meanwhile makes no difference to the runs.
         campaign.set_definitions(replay.write_definitions(temporary.path())?);
         let report_folder = ReportFolder::lock(&self.report, self.force)?;
-        let choice = self.choice(temporary.path(), stop);
+        let choice = self.choice(temporary.path(), partition, stop);
+        let options = self.options(&replay);
         let display = ProgressDisplay::begin();
         let survey = campaign.survey(&choice, &accepted, self.generate);
         let survey = display.until_done(stop.run_until_cancelled(survey)).await;
@@ -228,6 +235,7 @@ impl Args {
         let call = env::args_os().map(|word| word.display().to_string());
         report.origin.program = program;
         report.origin.call = call.collect();
+        report.origin.options = options;
         let reference = temporary.path().join("reference-1").join(TRACE);
         let written = publish(&report_folder, &replay, &mut report, &reference);
         let reason = self.accept.as_ref();
@@ -264,7 +272,22 @@ impl Args {
         }
     }
 
-    fn choice(&self, folder: &Path, stop: &CancellationToken) -> Choice {
+    /// Returns the options on which plans and runs depend, for the stamp of the report.
+    fn options(&self, replay: &Replay) -> BTreeMap<String, String> {
+        let plans = self
+            .plans
+            .map_or("all".to_owned(), |count| count.to_string());
+        let options = [
+            ("--plans", plans),
+            ("--generate", self.generate.to_string()),
+            ("the subject, its workload and definitions", replay.digest()),
+        ];
+        options
+            .map(|(option, value)| (option.to_owned(), value))
+            .into()
+    }
+
+    fn choice(&self, folder: &Path, partition: Partition, stop: &CancellationToken) -> Choice {
         Choice {
             families: match self.families.as_slice() {
                 [] => Family::ALL.to_vec(),
@@ -272,6 +295,7 @@ impl Args {
             },
             plans: self.plans,
             limit: self.minutes,
+            partition,
             jobs: self.jobs,
             seed: self.seed,
             folder: folder.to_owned(),

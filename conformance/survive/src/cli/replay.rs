@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use support::{
     call::whole,
     cli::{TraceArgs, say},
+    seed::fnv1a,
 };
 
 use super::{pages::write_traced, report_folder::write};
@@ -87,6 +88,17 @@ impl Replay {
             reference: None,
             has_other_command: false,
         })
+    }
+
+    /// Returns a digest of what all runs have in common, but for the folder, which is another one on each machine.
+    pub(super) fn digest(&self) -> String {
+        let common = Self {
+            folder: None,
+            reference: None,
+            ..self.clone()
+        };
+        let text = common.text(&Plan::default());
+        format!("{:016x}", fnv1a(text.as_bytes()))
     }
 
     /// Sets the reference by which plans are judged.

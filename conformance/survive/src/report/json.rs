@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use support::call::whole;
 
-use super::{Report, masked, named};
+use support::partition::Stamp;
+
+use super::{Report, line_of, masked, named};
 
 use crate::{
     acceptance::{Acceptance, AcceptedFinding},
@@ -18,6 +20,7 @@ use crate::{
 /// The report as JSON.
 #[derive(Serialize)]
 struct Json<'a> {
+    campaign: Stamp,
     #[serde(flatten)]
     origin: &'a Origin,
     reference: JsonReference<'a>,
@@ -52,6 +55,7 @@ struct JsonAccepted<'a> {
 #[derive(Serialize)]
 struct JsonRun<'a> {
     family: Family,
+    line: &'static str,
     plan: String,
     survived: bool,
     idle: bool,
@@ -70,7 +74,12 @@ impl Report {
     pub fn json(&self) -> String {
         let reference = &self.reference;
         let verdicts = self.verdicts.iter().enumerate();
+        let failure = self.failure.as_ref().map(|error| whole(error));
         let json = Json {
+            campaign: self
+                .origin
+                .stamp()
+                .with_ended(failure.clone().or_else(|| self.shortfall())),
             origin: &self.origin,
             reference: JsonReference {
                 writes: reference
@@ -87,7 +96,7 @@ impl Report {
             },
             planned: self.planned_count,
             interrupted: self.interrupted,
-            failure: self.failure.as_ref().map(|error| whole(error)),
+            failure,
             accepted: JsonAccepted {
                 file: &reference.accepted.file,
                 left_out: self.left_out().count(),
@@ -102,6 +111,7 @@ impl Report {
             runs: verdicts
                 .map(|(place, verdict)| JsonRun {
                     family: verdict.plan.family,
+                    line: line_of(&verdict.plan).1,
                     plan: verdict.plan.to_string(),
                     survived: verdict.findings.is_empty(),
                     idle: verdict.is_idle,

@@ -122,12 +122,27 @@ impl Report {
             ("took", format!("{:.1} s", origin.seconds)),
             ("families", families.join(", ")),
             ("seed", origin.seed.to_string()),
+            ("partition", self.partition()),
             ("run", format!("{run} of {planned}{interrupted}")),
             ("reference", of_reference),
         ];
         let mut facts = facts.to_vec();
         facts.retain(|(_, fact)| !fact.is_empty());
         facts
+    }
+
+    /// Returns the partition and how many plans belong to it, in words; nothing of a whole campaign.
+    fn partition(&self) -> String {
+        let Origin {
+            partition,
+            all_plans,
+            ..
+        } = &self.origin;
+        if partition.is_whole() {
+            return String::new();
+        }
+        let all = counted(all_plans.count, "plan");
+        format!("{partition}: {} of {all}", self.planned_count)
     }
 
     /// Returns what was left out, and what matched nothing, in lines.
@@ -153,6 +168,7 @@ impl Report {
             ));
         }
         match (self.planned_count, self.verdicts.len()) {
+            (0, _) if self.origin.all_plans.count > 0 => None,
             (0, _) => Some(NO_PLAN.to_owned()),
             (_, 0) if self.failure.is_none() => Some(format!(
                 "none of {planned} was run, which proves nothing: the time of --minutes was over before"

@@ -111,6 +111,10 @@ impl Report {
             let content = format!("{}, whose writes did not come", counted(idle, "plan"));
             write_row(f, "said nothing", &content)?;
         }
+        let partition = self.partition();
+        if !partition.is_empty() {
+            write_row(f, "partition", &partition)?;
+        }
         let total = self.verdicts.len();
         if total < self.planned_count {
             let why = if self.interrupted {
@@ -134,6 +138,9 @@ impl Report {
         match (failed, total) {
             (0, _) if !self.is_reference_clean() => {
                 "a promise is broken without any perturbation".to_owned()
+            }
+            (_, 0) if self.planned_count == 0 && self.origin.all_plans.count > 0 => {
+                "no plan belongs to this partition".to_owned()
             }
             (_, 0) => "no plan was run".to_owned(),
             (0, 1) => format!("1 plan keeps every promise{but}"),
