@@ -18,10 +18,10 @@ pub use fakeserver_kinds::core::service::range::{IpFamily, ServiceRange, Service
 pub use fakeserver_server::{
     AdmissionPlugins, AdmissionPluginsError, AuditLog, AuditLogError, AuditPolicy,
     AuditPolicyError, Authorization, BuildError, Change, ChangeKind, Clock, Compaction,
-    Controllers, ExecOutput, ExecRequest, FakeServer, FakeServerBuilder, Feature, FileError,
-    Listener, ManifestError, NotReadyError, Origin, PodBackend, PodBackendError, RequestRecord,
-    Restart, Snapshot, SnapshotError, Stats, StoredObject, TraceLog, UnreadObjects, Upgrade,
-    WriteLogError, faults, serve_faults,
+    Controllers, DataSync, ExecOutput, ExecRequest, FakeServer, FakeServerBuilder, Feature,
+    FileError, Listener, ManifestError, NotReadyError, Origin, PodBackend, PodBackendError,
+    RequestRecord, Restart, Snapshot, SnapshotError, Stats, StoredObject, TraceLog, UnreadObjects,
+    Upgrade, WriteLogError, faults, serve_faults,
 };
 #[cfg(feature = "tls")]
 pub use fakeserver_server::{

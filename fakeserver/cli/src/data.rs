@@ -1,16 +1,15 @@
-//! The state on disk: the initial state of a server, and the times at which it is saved.
+//! The state on disk: the initial state of a server, and when its writes are there.
 
-use std::{future::Future, io::IsTerminal, path::PathBuf, time::Duration};
+use std::{io::IsTerminal, path::PathBuf, time::Duration};
 
+use super::with_sources;
 use clap::{Args, ValueEnum};
 use fakeserver_server::{
-    BuildError, FakeServer, FakeServerBuilder, Restart, SnapshotError, server::Progress, task,
+    BuildError, DataSync, FakeServer, FakeServerBuilder, Restart, SnapshotError, server::Progress,
+    task,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::SignedDuration;
-use tracing::warn;
-
-use super::with_sources;
 
 #[derive(Debug, Args)]
 pub(super) struct DataOptions {
@@ -20,17 +19,23 @@ pub(super) struct DataOptions {
     #[arg(long, value_name = "PATH")]
     load: Vec<PathBuf>,
 
-    /// Keep the state in this file: begin with it, save it at intervals and at the end. A file that exists and is not the
-    /// state of a server is refused.
+    /// Keep the state in this file: begin with it, and go on from there. A file that exists and is not the state of a server is
+    /// refused.
     ///
-    /// Writes that were acknowledged since it was last saved are lost if the process is killed, or the machine fails:
-    /// `--data-interval` says how many seconds of them. A signal to end saves all.
+    /// Every write is on the disk before it is acknowledged: in `FILE.log`, which is compacted into `FILE` now and then, and when
+    /// the server ends. `--data-sync` has it otherwise. While the disk takes nothing, writes are refused with 503, and reads show
+    /// what is on it.
+    ///
+    /// Example: `fakeserver serve --data ./state`
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
 
-    /// Interval at which the state is saved, if it has changed
-    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = parse_interval)]
-    data_interval: Duration,
+    /// Time at which writes are on the disk: `always` before they are acknowledged, or `interval=DURATION` at most so much later, without
+    /// waiting: what was acknowledged in that time is lost if the process is killed or the machine fails.
+    ///
+    /// Example: `fakeserver serve --data ./state --data-sync interval=200ms`
+    #[arg(long, value_name = "MODE", default_value = "always", value_parser = parse_sync)]
+    data_sync: DataSync,
 
     /// Revisions after a restart: they continue, or move so far on that every earlier client has to list again
     #[arg(long, value_enum, default_value_t = DataRestart::Keep)]
@@ -52,7 +57,7 @@ impl DataOptions {
             DataRestart::Advance => Restart::Advance,
         });
         if let Some(file) = &self.data {
-            builder = builder.with_data_file(file);
+            builder = builder.with_data_file(file).with_data_sync(self.data_sync);
         }
         for path in &self.load {
             builder = builder.with_manifests(path);
@@ -65,49 +70,16 @@ impl DataOptions {
         }));
         let server = builder.try_build().map_err(|error| refusal(&error));
         bar.finish_and_clear();
-        if let (Ok(_), Some(file)) = (&server, &self.data) {
+        if let (Ok(_), Some(file), DataSync::Interval(interval)) =
+            (&server, &self.data, self.data_sync)
+        {
             eprintln!(
-                "warning: --data {}: if this process is killed, the writes of up to {:?} (--data-interval) that it has \
+                "warning: --data {}: if this process is killed, the writes of up to {interval:?} (--data-sync) that it has \
                  acknowledged are lost",
                 file.display(),
-                self.data_interval
             );
         }
         server
-    }
-
-    /// Saves the state at intervals until `serving` ends.
-    pub(super) async fn while_saving(
-        &self,
-        server: &FakeServer,
-        serving: impl Future<Output = ()>,
-    ) {
-        let interval = self.data.is_some().then_some(self.data_interval);
-        while_saving(server, interval, serving).await;
-    }
-}
-
-/// Saves the state at intervals, if there are any, until `serving` ends.
-pub(super) async fn while_saving(
-    server: &FakeServer,
-    interval: Option<Duration>,
-    serving: impl Future<Output = ()>,
-) {
-    let Some(interval) = interval else {
-        return serving.await;
-    };
-    let saving = async {
-        loop {
-            tokio::time::sleep(interval).await;
-            if let Err(error) = save(server) {
-                warn!(error, "state not saved; the next interval tries again");
-            }
-        }
-    };
-    tokio::select! {
-        biased;
-        () = serving => {}
-        () = saving => {}
     }
 }
 
@@ -116,6 +88,9 @@ fn refusal(error: &BuildError) -> String {
     let advice = match error {
         BuildError::Data(SnapshotError::Damaged { .. } | SnapshotError::TooNew { .. }) => {
             "; it is left as it is, and another `--data` starts with an empty store"
+        }
+        BuildError::Data(SnapshotError::LogDamaged { .. }) => {
+            "; it is left as it is; to begin with the snapshot alone, without what was acknowledged after it, move the log away"
         }
         BuildError::Data(SnapshotError::InUse { .. }) => "; each server needs a file of its own",
         _ => "",
@@ -135,18 +110,50 @@ fn progress_bar() -> ProgressBar {
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-/// Saves the state, if it is to be and has changed.
+/// Compacts the state into its file, if there is one and it has changed.
 pub(super) fn save(server: &FakeServer) -> Result<(), String> {
     let saved = task::block(|| server.save());
     saved.map(drop).map_err(|error| with_sources(&error))
 }
 
-fn parse_interval(text: &str) -> Result<Duration, String> {
+fn parse_sync(text: &str) -> Result<DataSync, String> {
+    const ADVICE: &str = "try `always`, or `interval=200ms`";
+    if text == "always" {
+        return Ok(DataSync::Acknowledged);
+    }
     let interval = text
+        .strip_prefix("interval=")
+        .ok_or_else(|| format!("there is no mode {text:?}; {ADVICE}"))?;
+    let interval = interval
         .parse::<SignedDuration>()
-        .map_err(|error| format!("{error}; try `5s`"))?;
-    Duration::try_from(interval)
+        .map_err(|error| format!("{error}; {ADVICE}"))?;
+    let interval = Duration::try_from(interval)
         .ok()
-        .filter(|interval| !interval.is_zero())
-        .ok_or_else(|| "an interval is more than nothing; try `5s`".to_owned())
+        .filter(|interval| !interval.is_zero());
+    interval
+        .map(DataSync::Interval)
+        .ok_or_else(|| format!("an interval is more than nothing; {ADVICE}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_are_read_and_others_are_refused_with_advice() {
+        assert_eq!(parse_sync("always"), Ok(DataSync::Acknowledged));
+        let interval = DataSync::Interval(Duration::from_millis(200));
+        assert_eq!(parse_sync("interval=200ms"), Ok(interval));
+        for wrong in [
+            "",
+            "never",
+            "interval",
+            "interval=",
+            "interval=0s",
+            "interval=-1s",
+        ] {
+            let error = parse_sync(wrong).unwrap_err();
+            assert!(error.contains("`interval=200ms`"), "{wrong}: {error}");
+        }
+    }
 }

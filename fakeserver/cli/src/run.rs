@@ -74,7 +74,6 @@ pub(super) async fn run(options: &Options) -> Result<ExitCode, String> {
     let stop = CancellationToken::new();
     let status = {
         let serving = secured.serve(&server, listener, stop.clone());
-        let serving = options.server.data.while_saving(&server, serving);
         let running = run_to_end(&mut child, &mut signals);
         tokio::pin!(serving, running);
         tokio::select! {

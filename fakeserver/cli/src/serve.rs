@@ -138,7 +138,7 @@ pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
     };
 
     let ended = match options.announce(&secured, address, added.as_ref()) {
-        Ok(()) => until_stopped(options, &server, &secured, listener, stopping).await,
+        Ok(()) => until_stopped(&server, &secured, listener, stopping).await,
         Err(error) => Err(format!("cannot write to stdout: {error}")),
     };
     // The entries are removed on errors, too: nothing above returns early after they were added.
@@ -151,7 +151,6 @@ pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
 }
 
 async fn until_stopped(
-    options: &Options,
     server: &FakeServer,
     secured: &ServerSecurity,
     listener: TcpListener,
@@ -162,15 +161,15 @@ async fn until_stopped(
     let stopping = async {
         stopping.first().await;
         stop.cancel();
-        // The first signal has begun a graceful end. A second one skips it, and the objects are not saved.
+        // The first signal has begun a graceful end. A second one skips it, and leaves the log to the next server.
         let second = stopping.signals.recv().await;
         Ok(second.exit_code())
     };
     tokio::select! {
         biased;
         code = stopping => code,
-        () = options.server.data.while_saving(server, serving) => {
-            // Controllers stop before the objects are saved, so that the file has their last writes.
+        () = serving => {
+            // Controllers stop before the state is saved, so that the file has their last writes.
             server.shutdown().await;
             data::save(server)?;
             Ok(ExitCode::SUCCESS)

@@ -35,7 +35,7 @@ pub use self::{
     store::{
         Change, ChangeKind, Compaction, StoredObject,
         manifests::{FileError, ManifestError, Origin},
-        snapshot::{Restart, Snapshot, SnapshotError},
+        snapshot::{DataSync, Restart, Snapshot, SnapshotError},
     },
     write::{AdmissionPlugins, AdmissionPluginsError},
 };

@@ -84,6 +84,8 @@ mod control_faults;
 mod control_openapi;
 mod page;
 mod snapshots;
+mod data_log;
+mod data_crashes;
 mod manifests;
 mod metrics;
 mod cluster;

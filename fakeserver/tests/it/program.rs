@@ -1,6 +1,6 @@
 //! The program, as a process.
 
-use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Stdio, time::Duration};
+use std::{fs, io, os::unix::fs::PermissionsExt as _, path::Path, process::Stdio, time::Duration};
 
 use fakeserver::faults::Fault;
 use serde_json::{Value, json};
@@ -197,21 +197,25 @@ async fn errors_name_a_remedy() {
 }
 
 /// Sends `body` in JSON to a server, and gives its answer.
-async fn post(url: &str, path: &str, body: &str) -> String {
+pub(super) async fn post(url: &str, path: &str, body: &str) -> String {
+    try_post(url, path, body).await.unwrap()
+}
+
+/// Does the same to a server that may end meanwhile.
+pub(super) async fn try_post(url: &str, path: &str, body: &str) -> io::Result<String> {
     let address = url.strip_prefix("http://").unwrap();
-    let mut stream = TcpStream::connect(address).await.unwrap();
+    let mut stream = TcpStream::connect(address).await?;
     let request = format!(
         "POST {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Type: application/json\r\n\
          Content-Length: {}\r\n\r\n{body}",
         body.len()
     );
-    stream.write_all(request.as_bytes()).await.unwrap();
+    stream.write_all(request.as_bytes()).await?;
     let mut answer = String::new();
     timeout(PATIENCE, stream.read_to_string(&mut answer))
         .await
-        .unwrap()
-        .unwrap();
-    answer
+        .unwrap()?;
+    Ok(answer)
 }
 
 async fn serving_with(arguments: &[&str]) -> (Child, String) {
@@ -236,7 +240,7 @@ async fn serving_at(listen: &str, arguments: &[&str]) -> (Child, String) {
 async fn the_state_outlives_the_program() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("state");
-    let data = ["--data", file.to_str().unwrap(), "--data-interval", "1h"];
+    let data = ["--data", file.to_str().unwrap()];
     let (mut child, url) = serving_with(&data).await;
     let maps = "/api/v1/namespaces/default/configmaps";
     let created = post(&url, maps, r#"{"metadata":{"name":"kept"}}"#).await;
@@ -607,8 +611,8 @@ async fn the_loss_of_a_kill_is_named_first() {
             "serve",
             "--listen",
             "127.0.0.1:0",
-            "--data-interval",
-            "3s",
+            "--data-sync",
+            "interval=3s",
             "--data",
         ])
         .arg(folder.path().join("state"))
@@ -619,7 +623,7 @@ async fn the_loss_of_a_kill_is_named_first() {
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let first = timeout(PATIENCE, lines.next_line()).await.unwrap();
     let first = first.unwrap().unwrap();
-    let expected = "if this process is killed, the writes of up to 3s (--data-interval) that it has acknowledged are lost";
+    let expected = "if this process is killed, the writes of up to 3s (--data-sync) that it has acknowledged are lost";
     assert!(
         first.starts_with("warning: --data ") && first.contains(expected),
         "{first}"

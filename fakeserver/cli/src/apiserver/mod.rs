@@ -6,24 +6,18 @@ mod store;
 
 use std::{path::Path, process::ExitCode, time::Duration};
 
-use fakeserver_server::{BuildError, Clock, Compaction, FakeServer, SnapshotError};
+use fakeserver_server::{BuildError, Clock, Compaction, DataSync, FakeServer, SnapshotError};
 use fakeserver_versions::KubernetesVersion;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use self::{flags::Flags, options::Options};
 use super::{
-    data::{self, while_saving},
-    feature_gates::FeatureGateOptions,
-    install_faults, kubernetes_version,
-    parent::Parent,
-    say,
-    security::random,
-    signals::Signals,
-    with_sources,
+    data, feature_gates::FeatureGateOptions, install_faults, kubernetes_version, parent::Parent,
+    say, security::random, signals::Signals, with_sources,
 };
 
-/// The interval at which changed objects are saved. A killed API server loses at most the changes of one interval.
+/// The interval at which changed objects are on the disk. A killed API server loses at most the changes of one interval.
 const SAVE_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Serves until a signal, or until the process that started it has ended.
@@ -50,11 +44,6 @@ pub(super) async fn run(arguments: impl IntoIterator<Item = String>) -> Result<E
     let server = build(kubernetes, &options).await?;
     let stop = CancellationToken::new();
     let serving = server.serve_tls(listener, &options.certificates, stop.clone());
-    let serving = while_saving(
-        &server,
-        options.etcd.is_some().then_some(SAVE_INTERVAL),
-        serving,
-    );
     let stopping = async {
         tokio::select! {
             biased;
@@ -85,7 +74,9 @@ async fn build(kubernetes: KubernetesVersion, options: &Options) -> Result<FakeS
     let mut builder = options.configure(builder);
     builder = FeatureGateOptions::of(&options.feature_gates).configure(kubernetes, builder)?;
     if let Some(etcd) = &options.etcd {
-        builder = builder.with_data_file(store::data_file(etcd).await?);
+        builder = builder
+            .with_data_file(store::data_file(etcd).await?)
+            .with_data_sync(DataSync::Interval(SAVE_INTERVAL));
     }
     for name in options.plugins.without_effect() {
         eprintln!("note: the admission plugin {name} has no effect here");

@@ -2,8 +2,8 @@
 
 use std::{convert::Infallible, sync::Arc};
 
-use fakeserver_kinds::core::service::range::ServiceRange;
-use fakeserver_versions::KubernetesVersion;
+use fakeserver_kinds::{core::service::range::ServiceRange, registry::Registry};
+use fakeserver_versions::{KubernetesVersion, SharedVersionSet};
 
 use super::{
     Stats,
@@ -15,6 +15,7 @@ use super::{
     },
     bootstrap_update::update_initial_objects,
     concurrency_limit::ConcurrencyLimit,
+    metrics::LogCounts,
     page::Page,
     request_log::RequestLogs,
     trace,
@@ -31,7 +32,7 @@ use crate::{
     store::{
         Transaction,
         manifests::Manifest,
-        snapshot::{DataFile, Restart, Snapshot},
+        snapshot::{DataFile, DataSync, Restart, Snapshot, SnapshotError, StateSource},
     },
     verbs::Api,
     write::{self, Backend},
@@ -69,6 +70,16 @@ pub(super) struct InitialState {
     pub(super) services: Option<ServiceRange>,
     pub(super) snapshot: Option<(Snapshot, Restart)>,
     pub(super) objects: Vec<Manifest>,
+}
+
+/// Returns the releases by which the objects of a store may have been written, that of the server first.
+fn releases(registry: &Registry, writers: &SharedVersionSet) -> Vec<String> {
+    let own = registry.kubernetes();
+    let others = writers.iter().filter(|version| *version != own);
+    let releases = std::iter::once(own).chain(others);
+    releases
+        .map(|version| version.release().to_owned())
+        .collect()
 }
 
 // === impl Server ===
@@ -215,16 +226,44 @@ impl Server {
     /// Returns a snapshot of the whole store.
     pub(super) fn snapshot(&self) -> Snapshot {
         let backend = self.backend();
-        let own = backend.registry().kubernetes();
-        let others = backend.writers.iter().filter(|version| *version != own);
-        let releases = std::iter::once(own).chain(others);
-        let releases = releases.map(|version| version.release().to_owned());
-        Snapshot::take(
-            releases.collect(),
-            &backend.storage,
-            &backend.clock,
-            &backend.entropy,
-        )
+        let releases = || releases(&backend.registry(), &backend.writers);
+        let (storage, clock, entropy) = (&backend.storage, &backend.clock, &backend.entropy);
+        Snapshot::take(releases, storage, clock, entropy, || ()).0
+    }
+
+    /// Begins the log of the data file, if there is one. `read` is what was in the file.
+    pub(super) fn begin_log(
+        &self,
+        sync: DataSync,
+        read: Option<&Snapshot>,
+    ) -> Result<(), SnapshotError> {
+        let Some(data) = &self.data else {
+            return Ok(());
+        };
+        let backend = self.backend();
+        // Not the backend, which has the log.
+        let (registry, writers) = (backend.shared_registry(), Arc::clone(&backend.writers));
+        let source = StateSource {
+            storage: Arc::clone(&backend.storage),
+            clock: backend.clock,
+            entropy: Arc::clone(&backend.entropy),
+            releases: Box::new(move || releases(&registry(), &writers)),
+            log: Arc::clone(data.log()),
+        };
+        data.begin_log(source, sync, read)
+    }
+
+    /// Returns the counts of the log, if there is one.
+    pub(super) fn log_counts(&self) -> Option<LogCounts> {
+        let backlog = self.backend().log()?.backlog()?;
+        let durability = backlog.durability();
+        let (syncs, refusals) = durability.counts();
+        Some(LogCounts {
+            revision: durability.durable().revision,
+            queue_bytes: backlog.bytes(),
+            syncs,
+            refusals,
+        })
     }
 
     /// Returns the counts of the server.

@@ -42,7 +42,7 @@ use crate::{
     nodes::{ClusterSource, ContainerOptions},
     store::{
         Compaction, manifests,
-        snapshot::{DataFile, Restart, Snapshot},
+        snapshot::{CommitLog, DataFile, DataSync, Restart, Snapshot},
     },
     task::TaskSet,
     verbs::{Api, InertWarnings, Tally},
@@ -77,8 +77,9 @@ pub struct FakeServerBuilder {
     manifests: Vec<PathBuf>,
     progress: Option<Progress>,
     snapshot: Option<Snapshot>,
-    data_file: Option<PathBuf>,
-    restart: Restart,
+    pub(super) data_file: Option<PathBuf>,
+    pub(super) data_sync: DataSync,
+    pub(super) restart: Restart,
     security: Security,
     controllers: Controllers,
     pub(super) containers: ContainerOptions,
@@ -229,23 +230,6 @@ impl FakeServerBuilder {
         self
     }
 
-    /// Keeps the state in `file`: the server starts with its content. The snapshot and the objects of this builder
-    /// count only if the file does not exist yet.
-    ///
-    /// The state is written only by [`save`](FakeServer::save) or by a `POST` to `/_control/snapshot`. A lock on
-    /// `file.lock` beside it reserves the file for this server until the server is dropped.
-    /// [`reset`](FakeServer::reset) does not restore the file, but the initial state of a server without it.
-    pub fn with_data_file(mut self, file: impl Into<PathBuf>) -> Self {
-        self.data_file = Some(file.into());
-        self
-    }
-
-    /// Sets the revision at which a restored server begins. By default it is that of the snapshot.
-    pub fn with_restart(mut self, restart: Restart) -> Self {
-        self.restart = restart;
-        self
-    }
-
     /// Sets how requests are authorized. By default every user may do everything.
     ///
     /// Requests through [`FakeServer::client`](super::FakeServer::client) may do everything in any case.
@@ -378,7 +362,10 @@ impl FakeServerBuilder {
         let kubelets = nodes.clone().map(|nodes| nodes as _);
         let from = kept.as_ref().or(self.snapshot.as_ref());
         let aggregator = Arc::<Aggregator>::default();
-        let backend = Arc::new(self.backend(from, kubelets, &controllers, &aggregator));
+        // A log costs every write something, so that there is none where it would have nothing to do.
+        let log = data.as_ref().map(|data| Arc::clone(data.log()));
+        let log = log.filter(|_| self.data_sync != DataSync::OnSave);
+        let backend = Arc::new(self.backend(from, kubelets, &controllers, &aggregator, log));
         let drawn = from.map(|snapshot| snapshot.drawn);
         // Drawn before anything else, so that a seed gives the same uids, whatever objects follow.
         let default_flow = (backend.entropy.audit_id(), backend.entropy.audit_id());
@@ -431,11 +418,12 @@ impl FakeServerBuilder {
         if let Some(drawn) = drawn {
             server.backend().entropy.resume_from(drawn);
         }
-        match kept {
+        match &kept {
             // The data file replaces the initial state, which counts for a new file and for resets only.
-            Some(kept) => server.restore(&kept, self.restart),
+            Some(kept) => server.restore(kept, self.restart),
             None => initial_state::fill(&server, self.progress.as_ref())?,
         }
+        server.begin_log(self.data_sync, kept.as_ref())?;
         Ok(FakeServer::new(server))
     }
 
@@ -446,6 +434,7 @@ impl FakeServerBuilder {
         kubelets: Option<Arc<dyn Kubelets>>,
         controllers: &ControllerManager,
         aggregator: &Arc<Aggregator>,
+        log: Option<Arc<CommitLog>>,
     ) -> Backend {
         let seed = from.map_or(self.seed, |snapshot| snapshot.seed);
         let clock = match (self.clock, from) {
@@ -457,8 +446,10 @@ impl FakeServerBuilder {
         let steps = EnabledSteps::new(&self.admission);
         let mut feeds = vec![controllers.feed(), Arc::clone(aggregator) as _];
         feeds.extend(self.trace.clone().map(|trace| Arc::new(trace) as _));
+        feeds.extend(log.clone().map(|log| log as _));
         Backend::new(seed, clock, compaction, buffer, kubelets, feeds, steps)
             .with_privileged_containers(self.allows_privileged)
+            .with_log(log)
             .with_base(self.gates.registry(self.kubernetes))
     }
 }
@@ -484,6 +475,7 @@ impl Default for FakeServerBuilder {
             progress: None,
             snapshot: None,
             data_file: None,
+            data_sync: DataSync::default(),
             restart: Restart::default(),
             security: Security::default(),
             controllers: Controllers::default(),

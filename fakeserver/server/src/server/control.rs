@@ -55,7 +55,16 @@ pub(super) async fn handle(server: &Server, method: &Method, action: &str, body:
         "compact" => backend.storage.compact(),
         "expire" => backend.storage.expire(),
         "disconnect" => backend.watchers.disconnect(),
-        _ => initial_state::reset(server),
+        _ => {
+            initial_state::reset(server);
+            if let Some(log) = backend.durability()
+                && let Err(reason) = log.settled().await
+            {
+                error!(%reason, "the server was reset, but not on the disk");
+                let why = format!("{reason}; the server was reset, but not on the disk\n");
+                return (StatusCode::INTERNAL_SERVER_ERROR, why).into_response();
+            }
+        }
     }
     StatusCode::NO_CONTENT.into_response()
 }

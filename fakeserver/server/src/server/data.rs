@@ -1,7 +1,45 @@
 //! The state of a server as a value, and in its file.
 
-use super::{FakeServer, assembly::Server};
-use crate::store::snapshot::{Snapshot, SnapshotError};
+use std::path::PathBuf;
+
+use super::{FakeServer, FakeServerBuilder, assembly::Server};
+use crate::store::snapshot::{DataSync, Restart, Snapshot, SnapshotError};
+
+// === impl FakeServerBuilder ===
+
+impl FakeServerBuilder {
+    /// Keeps the state in `file`: the server starts with its content. The snapshot and the objects of this builder
+    /// count only if the file does not exist yet.
+    ///
+    /// By default the state is written only by [`save`](FakeServer::save) or by a `POST` to `/_control/snapshot`:
+    /// [`with_data_sync`](Self::with_data_sync) keeps what was acknowledged. A lock on `file.lock` beside it reserves the file
+    /// for this server until the server is dropped. [`reset`](FakeServer::reset) does not restore the file, but the initial
+    /// state of a server without it.
+    pub fn with_data_file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.data_file = Some(file.into());
+        self
+    }
+
+    /// Sets when the state is in the [data file](Self::with_data_file): by default when it is saved.
+    ///
+    /// With [`DataSync::Acknowledged`] and [`DataSync::Interval`] each write goes to a log beside the file, `file.log`, which is
+    /// compacted into the file when it has grown to the file's length, at least 16 MiB, and by [`save`](FakeServer::save).
+    ///
+    /// With [`DataSync::Acknowledged`] nothing that a crash could take back leaves the server by a request: answers and watch
+    /// events wait until the disk has all that they show, at most seven seconds. While the disk takes nothing, writes are
+    /// answered with 503, those that have begun with 500, and reads see what is on the disk; the log goes on by itself when the
+    /// disk does. Methods of this type do not wait: they see the store in memory.
+    pub fn with_data_sync(mut self, sync: DataSync) -> Self {
+        self.data_sync = sync;
+        self
+    }
+
+    /// Sets the revision at which a restored server begins. By default it is that of the snapshot.
+    pub fn with_restart(mut self, restart: Restart) -> Self {
+        self.restart = restart;
+        self
+    }
+}
 
 // === impl FakeServer ===
 
@@ -34,10 +72,13 @@ pub(super) fn save(server: &Server) -> Result<bool, SnapshotError> {
         return Ok(false);
     };
     let backend = server.backend();
-    let drawn = backend.entropy.position().objects;
-    if !data.is_behind(backend.storage.revision(), drawn) {
+    let mark = (
+        backend.storage.revision(),
+        backend.entropy.position().objects,
+    );
+    if !data.is_behind(mark.0, mark.1) {
         return Ok(false);
     }
-    data.save(|| server.snapshot())?;
+    data.save(mark, || server.snapshot())?;
     Ok(true)
 }

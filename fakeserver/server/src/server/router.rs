@@ -199,6 +199,7 @@ async fn answer(
     if let Some(action) = parts.uri.path().strip_prefix("/_control/") {
         return controlled(server, parts, action, body).await;
     }
+    settle_documents(server, &path).await;
     let rejection = match &path {
         ApiPath::CoreVersions | ApiPath::Groups => discover(&discovery_request, "", "").await,
         ApiPath::Version { group, version } => discover(&discovery_request, group, version).await,
@@ -212,7 +213,12 @@ async fn answer(
         ApiPath::Deeper(path) => {
             has_routes(&registry, &path).then(|| Err(Status::unknown_resource()))
         }
-        ApiPath::Metrics => Some(metrics::serve(method, &server.stats(), &server.seats())),
+        ApiPath::Metrics => Some(metrics::serve(
+            method,
+            &server.stats(),
+            &server.seats(),
+            server.log_counts(),
+        )),
         ApiPath::OpenApi(path) => {
             let documents = server.openapi.of(server.api.stored_registry_of(peer));
             let merged = aggregator::documents(
@@ -258,6 +264,18 @@ fn aggregated_api(
             found.has_document(document).then_some(found)
         }
         _ => all.find(storage, parts.uri.path()),
+    }
+}
+
+/// Waits until the definitions that show in a document are on the disk. Those of a log that does not advance go out
+/// nevertheless: they name no revision.
+async fn settle_documents(server: &Server, path: &ApiPath) {
+    let is_document = !matches!(
+        path,
+        ApiPath::Metrics | ApiPath::Health { .. } | ApiPath::Other
+    );
+    if let Some(log) = server.backend().durability().filter(|_| is_document) {
+        let _ = log.settled().await;
     }
 }
 

@@ -44,6 +44,9 @@ pub trait ChangeSink: Send + Sync {
     /// `change` is visible from now on.
     fn changed(&self, change: &Arc<Change>);
 
+    /// Handles the end of a transaction, all of whose changes were received.
+    fn committed(&self) {}
+
     /// Handles a reset: the store is empty, and its revisions restart.
     fn reset(&self);
 }
@@ -227,6 +230,7 @@ impl Storage {
             state.apply(Arc::clone(&change), &self.packer);
             self.sink.changed(&change);
         }
+        self.sink.committed();
         let revision = View(&state).revision();
         drop(state);
         self.advanced.notify_waiters();
@@ -282,6 +286,7 @@ impl Storage {
             state.apply(Arc::clone(&change), &self.packer);
             self.sink.changed(&change);
         }
+        self.sink.committed();
     }
 
     /// The state is valid whenever the lock is free: a transaction that panics has written nothing yet.

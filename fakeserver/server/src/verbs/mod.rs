@@ -9,6 +9,7 @@ mod request;
 mod log_options;
 mod kubelet_api;
 mod request_faults;
+mod durability;
 mod shaping;
 mod facts;
 mod discover;
@@ -162,7 +163,7 @@ pub async fn serve(
 
     // Before authorization: a fault stands for the network and the server's front, which do not know permissions.
     let facts = facts::facts(&request, verb, &options, api.backend.storage.revision());
-    let faults = match RequestFaults::of(api, &request.connection, &facts).await {
+    let mut faults = match RequestFaults::of(api, &request.connection, &facts).await {
         Ok(faults) => faults,
         Err(answer) => return Ok(answer),
     };
@@ -171,9 +172,20 @@ pub async fn serve(
         faults.delay_head().await;
         return Ok(refused);
     }
+    let durable = durability::admit(&api.backend, &request, verb)?;
+    if let Some(durable) = durable {
+        faults.sees = Some(faults.sees.map_or(durable, |sees| sees.min(durable)));
+    }
     // The time limit covers the handler, and not the faults: those are delays beyond the server's control.
     let answering = pin!(answer(api, &request, verb, facts, &options, &faults, body));
-    let answer = within(limit, answering).await;
+    let mut answer = within(limit, answering).await;
+    // A watch waits for each of its events. What a stalled log lets a read see is on the disk.
+    if let Some(log) = api.backend.durability()
+        && verb != Verb::Watch
+        && durable.is_none()
+    {
+        answer = durability::settle(log, verb, answer).await;
+    }
     faults.deliver(&request.connection, answer).await
 }
 

@@ -168,6 +168,7 @@ fn begin(
         start,
         bookmarks: options.allow_bookmarks,
         deadline: Instant::now() + timeout,
+        log: backend.durability().cloned(),
     };
     Ok((watcher, watch))
 }

@@ -4,6 +4,7 @@ use std::{ops::ControlFlow, sync::Arc};
 
 use axum::body::Body;
 use bytes::Bytes;
+use fakeserver_datalog::Durability;
 use fakeserver_value::{revision::Revision, status::Status};
 use rand::{SeedableRng, rngs::ChaCha8Rng, seq::SliceRandom};
 use tokio::{
@@ -38,6 +39,8 @@ pub(crate) struct Watch {
     pub(crate) start: Revision,
     pub(crate) bookmarks: bool,
     pub(crate) deadline: Instant,
+    /// The log that has to have what is sent, if there is one.
+    pub(crate) log: Option<Durability>,
 }
 
 /// The objects that a watch begins with.
@@ -57,6 +60,7 @@ struct Stream<G> {
     output: WatchOutput,
     /// The revision that the client has seen.
     position: Revision,
+    log: Option<Durability>,
 }
 
 /// Starts the task of `watch`, and returns the body that it fills through `gate`.
@@ -99,6 +103,7 @@ async fn drive(stop: CancellationToken, watch: Watch, gate: impl Gate, output: W
         gate,
         output,
         position: watch.start,
+        log: watch.log.clone(),
     };
     // The end of the watch goes before frames that it still has to send.
     let outcome = tokio::select! {
@@ -174,6 +179,7 @@ impl<G: Gate> Stream<G> {
     }
 
     async fn send_initial(&mut self, initial: Initial, selection: &Selection) -> Flow {
+        self.durable(initial.revision).await;
         let objects = initial.snapshot.objects(&selection.range, None);
         let objects = objects.filter(|object| selection.matches(object));
         let objects: Box<dyn Iterator<Item = &Arc<StoredObject>> + Send> = match initial.shuffle {
@@ -222,6 +228,7 @@ impl<G: Gate> Stream<G> {
             return Flow::Continue(());
         }
         self.position = revision;
+        self.durable(revision).await;
         let bytes = match self.event(&queued).await {
             Ok(bytes) => bytes,
             Err(status) => return self.fail(&status).await,
@@ -256,6 +263,13 @@ impl<G: Gate> Stream<G> {
         Ok(self.gate.encoding().event(queued.kind, change))
     }
 
+    /// Waits until the state of `revision` is on the disk, if it is to be: no client sees what a crash takes back.
+    async fn durable(&self, revision: Revision) {
+        if let Some(log) = &self.log {
+            log.reached(revision.get()).await;
+        }
+    }
+
     /// Sends the client the error that ends the watch.
     async fn fail(&mut self, status: &Status) -> Flow {
         let frame = self.gate.encoding().error(status);
@@ -274,6 +288,7 @@ impl<G: Gate> Stream<G> {
             return Flow::Continue(());
         };
         self.position = revision;
+        self.durable(revision).await;
         let frame = Frame {
             bytes: self.gate.encoding().bookmark(revision, false),
             event: None,

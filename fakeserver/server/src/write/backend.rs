@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use fakeserver_datalog::Durability;
 use fakeserver_kinds::{ResourceType, core::service::range::ServiceRange, registry::Registry};
 use fakeserver_value::status::Status;
 use fakeserver_versions::{KubernetesVersion, SharedVersionSet};
@@ -26,7 +27,7 @@ use crate::{
     kubelets::Kubelets,
     store::{
         Change, ChangeSink, Compaction, Foundation, Leases, OptimisticError, Storage, StoredObject,
-        Transaction,
+        Transaction, snapshot::CommitLog,
     },
     watch::Watchers,
 };
@@ -72,6 +73,8 @@ pub struct Backend {
     pub(super) allows_privileged: bool,
     /// The ranges of the addresses of services, whose families are those of the cluster.
     services: RwLock<ServiceRange>,
+    /// The log of the store, if there is one.
+    log: Option<Arc<CommitLog>>,
     /// The signer of tokens of service accounts, once the server has one.
     signer: OnceLock<Arc<dyn ClaimsSigner>>,
 }
@@ -124,6 +127,7 @@ impl Backend {
             policies: super::policies::PolicyCache::default(),
             allows_privileged: false,
             services: RwLock::new(ServiceRange::DEFAULT),
+            log: None,
             signer: OnceLock::new(),
         }
     }
@@ -136,6 +140,22 @@ impl Backend {
     /// Returns a signed token with `claims`, if there is a signer.
     pub fn sign(&self, claims: &Value) -> Option<String> {
         self.signer.get().map(|signer| signer.sign(claims))
+    }
+
+    /// Has the log of the store know what is in no change of an object. Its changes go to it as a feed.
+    pub fn with_log(mut self, log: Option<Arc<CommitLog>>) -> Self {
+        self.log = log;
+        self
+    }
+
+    /// Returns the handle to wait until changes are on the disk, if the state is kept in a log.
+    pub fn durability(&self) -> Option<&Durability> {
+        self.log.as_ref()?.durability()
+    }
+
+    /// Returns the log of the store, if there is one.
+    pub fn log(&self) -> Option<&CommitLog> {
+        self.log.as_deref()
     }
 
     /// Sets whether containers may be privileged.
@@ -168,6 +188,12 @@ impl Backend {
         current(&self.registry)
     }
 
+    /// Returns a function that returns them, without the rest of the backend.
+    pub(crate) fn shared_registry(&self) -> impl Fn() -> Arc<Registry> + Send + Sync + use<> {
+        let registry = Arc::clone(&self.registry);
+        move || current(&registry)
+    }
+
     /// Returns the resources that exist now, as a server of another version of Kubernetes serves them from the same store.
     pub fn registry_in(&self, kubernetes: KubernetesVersion) -> Arc<Registry> {
         let own = self.registry();
@@ -198,6 +224,9 @@ impl Backend {
         self.watchers.end_unserved(&registry);
         self.writers.insert(kubernetes);
         self.set_registry(registry);
+        if let Some(log) = &self.log {
+            log.replace();
+        }
     }
 
     /// Returns a stored object in the form of `resource`, without the fields that its version of Kubernetes does not know.
@@ -368,6 +397,12 @@ impl ChangeSink for Sinks {
     fn changed(&self, change: &Arc<Change>) {
         for sink in &self.0 {
             sink.changed(change);
+        }
+    }
+
+    fn committed(&self) {
+        for sink in &self.0 {
+            sink.committed();
         }
     }
 

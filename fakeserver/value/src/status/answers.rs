@@ -52,6 +52,27 @@ impl Status {
     }
 
     /// Creates an internal error without a reason.
+    /// A request that was refused, without effect, because the log of the store does not advance.
+    pub fn log_stalled(effect: &str, reason: &str) -> Self {
+        let details = Details {
+            retry_after_seconds: 1,
+            ..Details::default()
+        };
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "ServiceUnavailable",
+            format!("{reason}; {effect}, so try again when there is room"),
+        )
+        .with_details(details)
+    }
+
+    /// A write that has taken effect in memory, and may not be there after a crash.
+    pub fn outcome_unknown(reason: &str) -> Self {
+        Self::internal(&format!(
+            "{reason}; the outcome of this request is unknown, so read the object before trying again"
+        ))
+    }
+
     pub fn unclassified(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "", message)
     }

@@ -41,6 +41,19 @@ pub enum SnapshotError {
         /// The problem.
         reason: String,
     },
+    /// The log beside the file is not whole, or is not its log. Nothing was restored. Move it away to begin with the snapshot
+    /// alone, without what was acknowledged after it.
+    #[error("{}, line {line} (byte {offset}): {reason}", file.display())]
+    LogDamaged {
+        /// Which file.
+        file: PathBuf,
+        /// The first line that is wrong, from 1.
+        line: usize,
+        /// The byte of the file at which it is, from 0.
+        offset: usize,
+        /// The problem.
+        reason: String,
+    },
     /// A newer program has written it, which has to read it too.
     #[error("{}, line 1: format version {found} is newer than {supported}, the newest that this program knows", file.display())]
     TooNew {

@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, path::Path};
 
 use bytes::Bytes;
+use fakeserver_datalog::SnapshotId;
 use fakeserver_kinds::storage_of;
 use fakeserver_value::revision::Revision;
 use fakeserver_versions::KubernetesVersion;
@@ -30,6 +31,19 @@ struct Head {
     seed: u64,
     drawn: Position,
     objects: usize,
+    /// Only in the file of a server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    log: Option<LogPlace>,
+}
+
+/// The place of a snapshot in the log of a server.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct LogPlace {
+    /// The number of the last commit in the snapshot.
+    pub(super) sequence: u64,
+    /// The checksum of the snapshot whose log it replaces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) after: Option<String>,
 }
 
 /// The fields of the first line that are checked before the others are read.
@@ -78,8 +92,8 @@ fn first_release() -> Vec<String> {
     vec![KubernetesVersion::DEFAULT.release().to_owned()]
 }
 
-/// The contents of a file.
-pub(super) fn print(snapshot: &Snapshot) -> Vec<u8> {
+/// Returns the contents of a file, and their checksum.
+pub(super) fn print(snapshot: &Snapshot, log: Option<LogPlace>) -> (Vec<u8>, String) {
     let mut bytes = Vec::new();
     let head = Head {
         format: FORMAT.to_owned(),
@@ -90,6 +104,7 @@ pub(super) fn print(snapshot: &Snapshot) -> Vec<u8> {
         seed: snapshot.seed,
         drawn: snapshot.drawn,
         objects: snapshot.objects.len(),
+        log,
     };
     print_line(&mut bytes, &head);
     for kept in &snapshot.objects {
@@ -103,21 +118,31 @@ pub(super) fn print(snapshot: &Snapshot) -> Vec<u8> {
         };
         print_line(&mut bytes, &line);
     }
+    let sha256 = digest(&bytes);
     let end = End {
         end: true,
-        sha256: digest(&bytes),
+        sha256: sha256.clone(),
     };
     print_line(&mut bytes, &end);
-    bytes
+    (bytes, sha256)
 }
 
 fn print_line(bytes: &mut Vec<u8>, line: &impl Serialize) {
+    let start = bytes.len();
     serde_json::to_writer(&mut *bytes, line).expect("lines serialize into memory");
+    join_lines(&mut bytes[start..]);
     bytes.push(b'\n');
 }
 
-/// Reads the contents of `file`.
-pub(super) fn parse(file: &Path, bytes: &[u8]) -> Result<Snapshot, SnapshotError> {
+/// Replaces the line breaks between the parts of JSON by spaces: the data of controller revisions are stored as they were sent.
+pub(super) fn join_lines(json: &mut [u8]) {
+    while let Some(place) = memchr::memchr2(b'\n', b'\r', json) {
+        json[place] = b' ';
+    }
+}
+
+/// Reads the contents of `file`, and the facts by which a log knows them.
+pub(super) fn parse(file: &Path, bytes: &[u8]) -> Result<(Snapshot, SnapshotId), SnapshotError> {
     let damaged = |line: usize, reason: String| SnapshotError::Damaged {
         file: file.to_owned(),
         line,
@@ -163,14 +188,21 @@ pub(super) fn parse(file: &Path, bytes: &[u8]) -> Result<Snapshot, SnapshotError
             "there is something behind the end".to_owned(),
         ));
     }
-    Ok(Snapshot {
+    let (sequence, after) = head.log.map_or((0, None), |log| (log.sequence, log.after));
+    let id = SnapshotId {
+        mark: end.sha256,
+        sequence,
+        after,
+    };
+    let snapshot = Snapshot {
         kubernetes: head.kubernetes,
         revision: Revision::new(head.revision),
         time: head.time,
         seed: head.seed,
         drawn: head.drawn,
         objects,
-    })
+    };
+    Ok((snapshot, id))
 }
 
 /// Returns whether a snapshot may begin with these bytes, or is cut off within them.
@@ -202,20 +234,30 @@ fn read_head(file: &Path, line: &[u8]) -> Result<Head, SnapshotError> {
 }
 
 fn read_object(line: &[u8]) -> Result<SavedObject, String> {
+    let line: Line<'_> = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    saved_object(line.group, line.resource, line.stored_version, line.object)
+}
+
+/// Returns an object that is stored as `object`, with its key and its version.
+pub(super) fn saved_object(
+    group: &str,
+    resource: &str,
+    stored_version: Option<String>,
+    object: &RawValue,
+) -> Result<SavedObject, String> {
     let to_text = |error: serde_json::Error| error.to_string();
-    let line: Line<'_> = serde_json::from_slice(line).map_err(to_text)?;
     // Values that are nested too deeply are passed over as text, and cannot be restored.
-    serde_json::from_str::<Value>(line.object.get()).map_err(to_text)?;
-    let identity: Identity = serde_json::from_str(line.object.get()).map_err(to_text)?;
+    serde_json::from_str::<Value>(object.get()).map_err(to_text)?;
+    let identity: Identity = serde_json::from_str(object.get()).map_err(to_text)?;
     let metadata = identity.metadata;
     let revision = metadata.resource_version.parse();
     let revision = revision.map_err(|error| format!("metadata.resourceVersion: {error}"))?;
-    let resource = storage_of(line.group, line.resource);
+    let resource = storage_of(group, resource);
     Ok(SavedObject {
         key: ObjectKey::new(resource, metadata.namespace.as_deref(), &metadata.name),
         revision: Revision::new(revision),
-        stored_version: line.stored_version,
-        json: Bytes::copy_from_slice(line.object.get().as_bytes()),
+        stored_version,
+        json: Bytes::copy_from_slice(object.get().as_bytes()),
     })
 }
 

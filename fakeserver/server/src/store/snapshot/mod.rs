@@ -14,8 +14,13 @@
 //! each as it is stored, with its version, and custom objects with the `apiVersion` in which they are stored. The last line proves that nothing is missing or changed: a file is restored
 //! completely, or not at all. History is not saved: reads of versions before the snapshot are answered with 410, as
 //! after a compaction.
+//!
+//! Beside the file of a server there may be a log, whose records are the commits since the snapshot ([`commits`]). Then the
+//! head of the snapshot has its place in that log, `"log":{"sequence":12,"after":"..."}`.
 
 mod format;
+mod commits;
+mod commit_log;
 mod file;
 mod error;
 #[cfg(test)]
@@ -28,8 +33,9 @@ use fakeserver_kinds::apiextensions::custom_resource_definition;
 use fakeserver_value::revision::Revision;
 use jiff::Timestamp;
 
+pub use self::commit_log::CommitLog;
 pub use self::error::SnapshotError;
-pub use self::file::DataFile;
+pub use self::file::{DataFile, DataSync, StateSource};
 pub use self::file::{directory_of, resolve};
 use crate::{
     clock::Clock,
@@ -92,7 +98,8 @@ impl Snapshot {
     /// The file cannot be read, or is no complete snapshot of a supported format; the error has the position. See
     /// [`SnapshotError`].
     pub fn read(file: &Path) -> Result<Self, SnapshotError> {
-        file::read(file)?.ok_or_else(|| SnapshotError::absent(file))
+        let read = file::read(file)?.ok_or_else(|| SnapshotError::absent(file))?;
+        Ok(read.snapshot)
     }
 
     /// Writes the snapshot to `file` atomically: the file has either its old content or the whole snapshot, even after
@@ -105,19 +112,22 @@ impl Snapshot {
         file::write(file, &self.to_bytes())
     }
 
-    /// Takes a snapshot of the whole store, whose objects the releases `kubernetes` may have written.
-    pub fn take(
-        kubernetes: Vec<String>,
+    /// Takes a snapshot of the whole store, whose objects the releases that `kubernetes` returns may have written, and calls
+    /// `mark` while the store is locked.
+    pub fn take<T>(
+        kubernetes: impl FnOnce() -> Vec<String>,
         storage: &Storage,
         clock: &Clock,
         entropy: &Entropy,
-    ) -> Self {
-        let (revision, drawn, tables) = storage.view(|view| {
+        mark: impl FnOnce() -> T,
+    ) -> (Self, T) {
+        let (revision, drawn, tables, kubernetes, mark) = storage.view(|view| {
             let tables: Vec<_> = view
                 .resources()
                 .map(|resource| view.snapshot(resource))
                 .collect();
-            (view.revision(), entropy.position(), tables)
+            let drawn = entropy.position();
+            (view.revision(), drawn, tables, kubernetes(), mark())
         });
         let objects = tables
             .iter()
@@ -132,14 +142,15 @@ impl Snapshot {
             })
             .collect();
         objects.sort_by_key(|kept| !kept.is_definition());
-        Self {
+        let snapshot = Self {
             kubernetes,
             revision,
             time: clock.now(),
             seed: entropy.seed(),
             drawn,
             objects,
-        }
+        };
+        (snapshot, mark)
     }
 
     /// Returns the same objects in a store at a later revision, as of an etcd that was restored with its revision bumped; an
@@ -185,7 +196,7 @@ impl Snapshot {
 
     /// The contents of a file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        format::print(self)
+        format::print(self, None).0
     }
 }
 
