@@ -30,12 +30,13 @@ pub(crate) struct CreateTime {
     elapsed: Duration,
 }
 
-/// Creates a second over `connections` connections.
+/// Creates a second over `connections` connections, on a server with `arguments`.
 pub(crate) async fn creates_per_second(
     connections: u32,
     count: u32,
+    arguments: &[String],
 ) -> Result<f64, Box<dyn Error>> {
-    let server = Program::serve(&[]).await?;
+    let server = Program::serve(arguments).await?;
     let job = Job::Create {
         url: server.url.clone(),
         connections,

@@ -1,5 +1,6 @@
 //! Everything that this project promises of its speed and memory, measured, beside what is promised.
 
+mod data;
 mod encodings;
 mod figure;
 mod peers;
@@ -85,6 +86,9 @@ pub(crate) struct Options {
     /// Number of watchers of the same resource
     #[arg(long, default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     watchers: u32,
+    /// The folder on the disk whose syncs are measured; a temporary one unless told
+    #[arg(long, value_name = "FOLDER")]
+    data_folder: Option<PathBuf>,
     /// Minutes of churn before the server's memory is read
     #[arg(long, default_value_t = 10)]
     churn_minutes: u32,
@@ -117,6 +121,8 @@ enum Part {
     Latency,
     /// The server's start, lists, fan-out and creates.
     Server,
+    /// The server's creates with its state on the disk.
+    Data,
     /// The server's lists, in each of its forms.
     Forms,
     /// The server's memory after it has lived for a while.
@@ -171,6 +177,7 @@ async fn measure(part: Part, options: &Options) -> Result<Vec<Figure>, Box<dyn E
         Part::Reads => reads(options).await,
         Part::Latency => latency(options).await,
         Part::Server => server(options).await,
+        Part::Data => data::data(options).await,
         Part::Forms => encodings::forms(options).await,
         Part::Memory => memory(options).await,
     }
@@ -374,7 +381,7 @@ async fn server(options: &Options) -> Result<Vec<Figure>, Box<dyn Error>> {
         ),
         Figure::at_least(
             format!("fake server: creates over {CONNECTIONS} connections"),
-            load::creates_per_second(CONNECTIONS, options.operations).await?,
+            load::creates_per_second(CONNECTIONS, options.operations, &[]).await?,
             8_000.0,
             "/s",
         ),
