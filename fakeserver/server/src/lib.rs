@@ -33,7 +33,7 @@ pub use self::{
         UnreadObjects, Upgrade, WriteLogError, serve_faults,
     },
     store::{
-        Change, ChangeKind, Compaction, StoredObject,
+        Change, ChangeKind, Compaction, LogError, StoredObject,
         manifests::{FileError, ManifestError, Origin},
         snapshot::{DataSync, Restart, Snapshot, SnapshotError},
     },

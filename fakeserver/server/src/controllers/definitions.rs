@@ -17,7 +17,7 @@ use crate::{
     store::{ObjectKey, Range},
     write::{
         Backend,
-        definitions::{api_object, clean_up, defined_by, resource, settle, settle_in},
+        definitions::{api_object, clean_up, defined_by, resource, settle_blocking, settle_in},
     },
 };
 
@@ -83,5 +83,5 @@ pub(super) fn resume(backend: &Backend) {
         });
         let Ok(()) = cleaned;
     }
-    settle(backend);
+    settle_blocking(backend);
 }

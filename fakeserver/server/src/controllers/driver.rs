@@ -1,6 +1,7 @@
 //! The task of the controllers: takes changes from the feed, and reconciles the keys that are due.
 
 use std::{
+    error::Error,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     thread,
@@ -10,7 +11,7 @@ use std::{
 use fakeserver_kinds::{certificates::authority::Authority, core};
 use fakeserver_value::resource::GroupResource;
 use tokio::time::{Instant, sleep_until};
-use tracing::{debug, error, trace};
+use tracing::{debug, error, trace, warn};
 
 use super::cluster_role_aggregation::ClusterRoleAggregation;
 use super::{
@@ -33,12 +34,17 @@ use super::{
     quota::Quotas,
     service_accounts, storage_migration,
 };
-use crate::{store::Range, write::Backend};
+use crate::{
+    store::{CommitError, Range},
+    write::Backend,
+};
 
 /// The number of keys that are processed before other tasks have their turn.
 const KEYS_PER_TURN: usize = 64;
 /// The time after which a key is looked at again if a limit range or a quota has not allowed a creation.
 const AFTER_REFUSAL: Duration = Duration::from_secs(5);
+/// The time after which a key is looked at again if the log of the store has failed.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// The loop. While it is there, the feed is open.
 pub(super) struct Driver {
@@ -92,7 +98,7 @@ impl Driver {
                 let Some(item) = self.world.queue.pop(Instant::now()) else {
                     break;
                 };
-                self.reconcile(&item);
+                self.reconcile(&item).await;
             }
             let next = self.world.queue.next_due();
             // Keys are left: others get a turn, since a single-threaded runtime would serve no request until the queue
@@ -143,7 +149,10 @@ impl Driver {
 
     /// Lets a controller reconcile a key, in one transaction. If it panics, the transaction is dropped, the panic is
     /// logged, and the other keys are still reconciled.
-    fn reconcile(&mut self, item: &Item) {
+    ///
+    /// With a log, a transaction that is in conflict is repeated by the same controller: it decides by what is stored, and not by
+    /// what it has tried.
+    async fn reconcile(&mut self, item: &Item) {
         let Self {
             backend,
             feed,
@@ -151,39 +160,51 @@ impl Driver {
             ..
         } = self;
         let (controller, key) = item;
-        let done: thread::Result<()> = backend.storage.transact(|tx| {
-            // Under the store's lock no change is added to the feed: the index matches the state that the transaction
-            // reads.
-            world.absorb(feed.take());
-            // The key may be of the store before the reset; it is dropped with the queue.
-            if world.is_stale {
-                return Ok(());
-            }
-            let World {
-                index,
-                queue,
-                controllers,
-                ..
-            } = world;
-            let mut cluster = Cluster {
-                backend,
-                tx,
-                index,
-                refusal: None,
-            };
-            let mut due = KeyQueue::new(queue, *controller, Instant::now());
-            let controller = &mut controllers[*controller];
-            trace!(controller = controller.name(), key = %key, "looking");
-            catch_unwind(AssertUnwindSafe(|| {
-                controller.reconcile(&mut cluster, key, &mut due);
-                if cluster.refusal.is_some() {
-                    due.add(key.clone(), AFTER_REFUSAL);
+        let committing = backend
+            .storage
+            .commit_eventually(|tx| -> thread::Result<()> {
+                // Under the store's lock no change is added to the feed: the index matches the state that the transaction
+                // reads.
+                world.absorb(feed.take());
+                // The key may be of the store before the reset; it is dropped with the queue.
+                if world.is_stale {
+                    return Ok(());
                 }
-            }))
-        });
-        if done.is_err() {
-            let controller = world.controllers[*controller].name();
-            error!(controller, key = %key, "a controller panicked; its transaction was dropped");
+                let World {
+                    index,
+                    queue,
+                    controllers,
+                    ..
+                } = world;
+                let mut cluster = Cluster {
+                    backend,
+                    tx,
+                    index,
+                    refusal: None,
+                };
+                let mut due = KeyQueue::new(queue, *controller, Instant::now());
+                let controller = &mut controllers[*controller];
+                trace!(controller = controller.name(), key = %key, "looking");
+                catch_unwind(AssertUnwindSafe(|| {
+                    controller.reconcile(&mut cluster, key, &mut due);
+                    if cluster.refusal.is_some() {
+                        due.add(key.clone(), AFTER_REFUSAL);
+                    }
+                }))
+            });
+        let done = committing.await;
+        let name = || world.controllers[*controller].name();
+        match done {
+            Ok(_) => {}
+            Err(CommitError::Rejected(_)) => {
+                error!(controller = name(), key = %key, "a controller panicked; its transaction was dropped");
+            }
+            Err(CommitError::Log(error)) => {
+                let error = &error as &dyn Error;
+                warn!(controller = name(), key = %key, error, "the writes of a controller were not committed");
+                let mut due = KeyQueue::new(&mut world.queue, *controller, Instant::now());
+                due.add(key.clone(), AFTER_FAILURE);
+            }
         }
     }
 }
@@ -317,8 +338,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_controller_that_panics_writes_nothing_and_looks_at_the_next_key() {
+    #[tokio::test]
+    async fn a_controller_that_panics_writes_nothing_and_looks_at_the_next_key() {
         let server = FakeServer::builder().build();
         let backend = server.backend();
         let mut driver = Driver::new(
@@ -330,9 +351,9 @@ mod tests {
         driver.world.controllers = vec![Box::new(PanickingController)];
         let before = backend.storage.revision();
         let key = |name| ObjectKey::cluster(core::node::KIND.storage().clone(), name);
-        driver.reconcile(&(0, key("panic")));
+        driver.reconcile(&(0, key("panic"))).await;
         assert_eq!(backend.storage.revision(), before);
-        driver.reconcile(&(0, key("next")));
+        driver.reconcile(&(0, key("next"))).await;
         assert!(backend.storage.revision() > before);
     }
 

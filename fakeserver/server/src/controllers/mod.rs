@@ -23,6 +23,7 @@ mod creation;
 pub mod controller;
 mod driver;
 mod manager;
+mod leadership;
 mod definitions;
 mod api_services;
 mod flow_schemas;

@@ -23,6 +23,8 @@ pub struct EnabledControllers {
     /// True if the cluster is not empty at first. The server keeps its own objects then, and the versions of definitions have
     /// API services, as those of built-in groups have.
     pub bootstrapped: bool,
+    /// True if one of the servers that have a log in common is elected to run the controllers. Others have no election.
+    pub elected: bool,
 }
 
 // === impl EnabledControllers ===
@@ -39,6 +41,7 @@ impl EnabledControllers {
         authority: None,
         has_rules: false,
         bootstrapped: false,
+        elected: true,
     };
 }
 

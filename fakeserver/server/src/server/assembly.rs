@@ -1,6 +1,6 @@
 //! The parts of a server, assembled.
 
-use std::{convert::Infallible, sync::Arc};
+use std::sync::Arc;
 
 use fakeserver_kinds::{core::service::range::ServiceRange, registry::Registry};
 use fakeserver_versions::{KubernetesVersion, SharedVersionSet};
@@ -30,7 +30,7 @@ use crate::{
     edge::{authorization::Authorization, flow_control::nominal_seats, openapi::DocumentsCache},
     nodes::SimulatedCluster,
     store::{
-        Transaction,
+        LogError, Transaction,
         manifests::Manifest,
         snapshot::{DataFile, DataSync, Restart, Snapshot, SnapshotError, StateSource},
     },
@@ -152,18 +152,20 @@ impl Server {
     pub(super) fn restore(&self, snapshot: &Snapshot, restart: Restart) {
         write::restore(self.backend(), snapshot, restart);
         let is_own = self.add_writers(snapshot);
-        self.adopt_service_range();
-        if self.initial_state.bootstraps {
+        let completed = self.adopt_service_range().and_then(|()| {
+            if !self.initial_state.bootstraps {
+                return Ok(());
+            }
             // The state may come from a server without rules, or without versions that this one has.
-            let Ok(()) = self.backend().storage.transact(|tx| {
+            self.commit(|tx| {
                 if is_own {
                     self.complete_initial_objects(tx);
                 } else {
                     self.update_initial_objects(tx);
                 }
-                Ok::<_, Infallible>(())
-            });
-        }
+            })
+        });
+        completed.expect("a snapshot is restored into a store without a log");
         if !is_own {
             let served = self.backend().registry().kubernetes();
             UnreadObjects::find(self.backend()).warn(snapshot.kubernetes_release(), served);
@@ -203,10 +205,10 @@ impl Server {
     }
 
     /// Takes the ranges of services from a loaded state, unless they were chosen. A chosen second range is added to it.
-    fn adopt_service_range(&self) {
+    pub(super) fn adopt_service_range(&self) -> Result<(), LogError> {
         let backend = self.backend();
         let key = service_range_key();
-        let Ok(()) = backend.storage.transact(|tx| {
+        self.commit(|tx| {
             let stored = tx.get(&key).map(|stored| stored.to_value());
             let ranges = stored.as_ref().and_then(service_range_of);
             let chosen = self.initial_state.services;
@@ -219,8 +221,7 @@ impl Server {
                 object["spec"]["cidrs"] = cidrs.collect();
                 tx.put(&key, object);
             }
-            Ok::<_, Infallible>(())
-        });
+        })
     }
 
     /// Returns a snapshot of the whole store.
@@ -255,7 +256,7 @@ impl Server {
 
     /// Returns the counts of the log, if there is one.
     pub(super) fn log_counts(&self) -> Option<LogCounts> {
-        let backlog = self.backend().log()?.backlog()?;
+        let backlog = self.backend().data_log()?.backlog()?;
         let durability = backlog.durability();
         let (syncs, refusals) = durability.counts();
         Some(LogCounts {
@@ -288,7 +289,7 @@ impl Server {
         self.access.authorizer.mode() == Authorization::Rbac
     }
 
-    fn reset_counts(&self) {
+    pub(super) fn reset_counts(&self) {
         self.api.tally.reset();
         self.api.inert.reset();
         self.logs.requests.reset();

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fakeserver_kinds::{
     Kind,
     apiregistration::{api_service, availability::Availability, remote::Priorities},
-    core::{namespace, service::range::ServiceRange, service_account},
+    core::{service::range::ServiceRange, service_account},
     initial_objects, initial_uid, metrics,
     rbac::{
         cluster_role,
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::{
     controllers::written_object::{self, Actor, resource_type},
     store::{Foundation, ObjectKey, Transaction},
-    write::Backend,
+    write::{Backend, namespace_key},
 };
 
 /// The namespaces that a server makes for itself, in its order.
@@ -97,9 +97,22 @@ pub(super) fn foundation(
 
 /// Writes the namespaces of an empty cluster.
 pub(super) fn bootstrap_namespaces(backend: &Backend, tx: &mut Transaction<'_>) {
-    let namespaces = namespace::KIND.storage();
+    write_namespaces(backend, tx, NAMESPACES);
+}
+
+/// Writes those of the namespaces that are missing.
+pub(super) fn add_namespaces(backend: &Backend, tx: &mut Transaction<'_>) {
+    let missing = NAMESPACES.map(|name| tx.get(&namespace_key(name)).is_none().then_some(name));
+    write_namespaces(backend, tx, missing.into_iter().flatten());
+}
+
+fn write_namespaces(
+    backend: &Backend,
+    tx: &mut Transaction<'_>,
+    names: impl IntoIterator<Item = &'static str>,
+) {
     let now = backend.clock.now_text();
-    for name in NAMESPACES {
+    for name in names {
         let uid = backend.entropy.uid();
         let namespace = json!({
             "metadata": {
@@ -123,23 +136,41 @@ pub(super) fn bootstrap_namespaces(backend: &Backend, tx: &mut Transaction<'_>) 
             "spec": {"finalizers": ["kubernetes"]},
             "status": {"phase": "Active"},
         });
-        tx.put(&ObjectKey::cluster(namespaces.clone(), name), namespace);
+        tx.put(&namespace_key(name), namespace);
     }
 }
 
 /// Writes the service accounts that a controller makes in namespaces, so that the first pods of a server wait for none.
 pub(super) fn bootstrap_accounts(backend: &Backend, tx: &mut Transaction<'_>) {
+    write_accounts(backend, tx, NAMESPACES);
+}
+
+/// Writes those of the service accounts that are missing.
+pub(super) fn add_accounts(backend: &Backend, tx: &mut Transaction<'_>) {
+    let missing =
+        NAMESPACES.map(|name| tx.get(&default_account_key(name)).is_none().then_some(name));
+    write_accounts(backend, tx, missing.into_iter().flatten());
+}
+
+fn default_account_key(namespace: &str) -> ObjectKey {
     let accounts = service_account::KIND.storage();
+    ObjectKey::new(accounts.clone(), Some(namespace), service_account::DEFAULT)
+}
+
+fn write_accounts(
+    backend: &Backend,
+    tx: &mut Transaction<'_>,
+    namespaces: impl IntoIterator<Item = &'static str>,
+) {
     let now = backend.clock.now_text();
-    for namespace in NAMESPACES {
+    for namespace in namespaces {
         let account = json!({"metadata": {
             "name": service_account::DEFAULT,
             "namespace": namespace,
             "uid": backend.entropy.uid().to_string(),
             "creationTimestamp": now,
         }});
-        let key = ObjectKey::new(accounts.clone(), Some(namespace), service_account::DEFAULT);
-        tx.put(&key, account);
+        tx.put(&default_account_key(namespace), account);
     }
 }
 

@@ -41,8 +41,8 @@ use crate::{
     kubelets::Kubelets,
     nodes::{ClusterSource, ContainerOptions},
     store::{
-        Compaction, manifests,
-        snapshot::{CommitLog, DataFile, DataSync, Restart, Snapshot},
+        Compaction, LogSource, manifests,
+        snapshot::{DataFile, DataLog, DataSync, Restart, Snapshot},
     },
     task::TaskSet,
     verbs::{Api, InertWarnings, Tally},
@@ -58,7 +58,7 @@ use crate::{
 )]
 pub struct FakeServerBuilder {
     kubernetes: KubernetesVersion,
-    seed: u64,
+    pub(super) seed: u64,
     clock: Option<Clock>,
     compaction: Compaction,
     watcher_buffer: usize,
@@ -76,7 +76,7 @@ pub struct FakeServerBuilder {
     services: Option<ServiceRange>,
     manifests: Vec<PathBuf>,
     progress: Option<Progress>,
-    snapshot: Option<Snapshot>,
+    pub(super) snapshot: Option<Snapshot>,
     pub(super) data_file: Option<PathBuf>,
     pub(super) data_sync: DataSync,
     pub(super) restart: Restart,
@@ -88,7 +88,9 @@ pub struct FakeServerBuilder {
     /// The authority that clients trust.
     authority: Option<Authority>,
     faults: Faults,
-    cluster: Option<Arc<dyn ClusterSource>>,
+    pub(super) log: Option<Arc<dyn LogSource>>,
+    pub(super) elects: bool,
+    pub(super) cluster: Option<Arc<dyn ClusterSource>>,
     compresses: bool,
     pub(super) gates: FeatureGates,
 }
@@ -221,15 +223,6 @@ impl FakeServerBuilder {
         self
     }
 
-    /// Begins with what `snapshot` holds, and then with the objects of this builder. Seed and generators are those of the
-    /// snapshot, and so is the time, unless a [clock](Self::with_clock) is given.
-    ///
-    /// What was going away when the snapshot was taken, is gone.
-    pub fn with_snapshot(mut self, snapshot: Snapshot) -> Self {
-        self.snapshot = Some(snapshot);
-        self
-    }
-
     /// Sets how requests are authorized. By default every user may do everything.
     ///
     /// Requests through [`FakeServer::client`](super::FakeServer::client) may do everything in any case.
@@ -340,6 +333,7 @@ impl FakeServerBuilder {
         // Read before the data file is locked: a manifest with an error leaves no lock behind.
         let mut objects = initial_state::given(mem::take(&mut self.objects))?;
         objects.extend(manifests::read(&self.manifests)?);
+        let shared = self.open_log()?;
         let file = self.data_file.as_deref();
         let (data, kept) = file.map(DataFile::open).transpose()?.unzip();
         let kept = kept.flatten();
@@ -352,6 +346,7 @@ impl FakeServerBuilder {
         enabled.authority = self.authority.take();
         enabled.has_rules = self.security.authorization == Authorization::Rbac;
         enabled.bootstrapped = self.bootstraps;
+        enabled.elected = self.elects;
         // After the gates have decided on the controllers: the plugin waits for accounts only if a controller creates
         // them.
         self.admission = self.admission.with_accounts(enabled.service_accounts);
@@ -408,7 +403,10 @@ impl FakeServerBuilder {
                 tasks,
             },
         };
-        server.clear();
+        match &shared {
+            Some(log) => server.join(log)?,
+            None => server.clear(),
+        }
         // After the bootstrap objects, which all servers of the process share and which stay uncompressed.
         if self.compresses {
             server.backend().storage.compress();
@@ -434,7 +432,7 @@ impl FakeServerBuilder {
         kubelets: Option<Arc<dyn Kubelets>>,
         controllers: &ControllerManager,
         aggregator: &Arc<Aggregator>,
-        log: Option<Arc<CommitLog>>,
+        log: Option<Arc<DataLog>>,
     ) -> Backend {
         let seed = from.map_or(self.seed, |snapshot| snapshot.seed);
         let clock = match (self.clock, from) {
@@ -449,7 +447,7 @@ impl FakeServerBuilder {
         feeds.extend(log.clone().map(|log| log as _));
         Backend::new(seed, clock, compaction, buffer, kubelets, feeds, steps)
             .with_privileged_containers(self.allows_privileged)
-            .with_log(log)
+            .with_data_log(log)
             .with_base(self.gates.registry(self.kubernetes))
     }
 }
@@ -484,6 +482,8 @@ impl Default for FakeServerBuilder {
             allows_privileged: false,
             authority: None,
             faults: Faults::default(),
+            log: None,
+            elects: true,
             cluster: None,
             compresses: false,
             gates: FeatureGates::default(),

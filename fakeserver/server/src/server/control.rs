@@ -52,6 +52,10 @@ pub(super) async fn handle(server: &Server, method: &Method, action: &str, body:
             return (kind, server.snapshot().to_bytes()).into_response();
         }
         "snapshot" => return save(server),
+        "reset" if backend.storage.log().is_some() => {
+            let why = "the state in the log is not this server's alone, and is not reset\n";
+            return (StatusCode::CONFLICT, why).into_response();
+        }
         "compact" => backend.storage.compact(),
         "expire" => backend.storage.expire(),
         "disconnect" => backend.watchers.disconnect(),

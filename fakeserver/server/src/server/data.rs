@@ -8,6 +8,15 @@ use crate::store::snapshot::{DataSync, Restart, Snapshot, SnapshotError};
 // === impl FakeServerBuilder ===
 
 impl FakeServerBuilder {
+    /// Begins with what `snapshot` holds, and then with the objects of this builder. Seed and generators are those of the
+    /// snapshot, and so is the time, unless a [clock](Self::with_clock) is given.
+    ///
+    /// What was going away when the snapshot was taken, is gone.
+    pub fn with_snapshot(mut self, snapshot: Snapshot) -> Self {
+        self.snapshot = Some(snapshot);
+        self
+    }
+
     /// Keeps the state in `file`: the server starts with its content. The snapshot and the objects of this builder
     /// count only if the file does not exist yet.
     ///

@@ -6,7 +6,7 @@ use fakeserver_value::object::ObjectError;
 
 use crate::{
     AdmissionPluginsError,
-    store::{manifests::ManifestError, snapshot::SnapshotError},
+    store::{LogError, manifests::ManifestError, snapshot::SnapshotError},
 };
 
 /// The reason why a server cannot be built.
@@ -25,6 +25,12 @@ pub enum BuildError {
     /// The data file cannot be used.
     #[error("the state on disk cannot be used")]
     Data(#[from] SnapshotError),
+    /// The commit log cannot be used.
+    #[error("the state in the log cannot be used")]
+    Log(#[from] LogError),
+    /// An option of the builder needs a state of its own, and not one in a log.
+    #[error("{0} and a commit log exclude each other")]
+    NotWithLog(&'static str),
 }
 
 /// Formats an error with all its sources, in one line.

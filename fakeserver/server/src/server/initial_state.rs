@@ -74,6 +74,10 @@ fn put(server: &Server, manifest: &Manifest) -> Result<(), BuildError> {
 
 /// Resets the server to its initial state.
 pub(super) fn reset(server: &Server) {
+    if server.backend().storage.log().is_some() {
+        tracing::warn!("not reset: the state in the log is not this server's alone");
+        return;
+    }
     if let Some(trace) = &server.logs.trace {
         // First: the trace of a reset is the new state as a whole, and not the way there.
         trace.pause();

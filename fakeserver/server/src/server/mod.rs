@@ -13,6 +13,7 @@ mod assembly;
 mod controller_options;
 mod feature_gates;
 mod builder;
+mod log;
 mod error;
 mod initial_state;
 mod readiness;
@@ -65,6 +66,7 @@ use fakeserver_versions::KubernetesVersion;
 use http::Uri;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tracing::warn;
 
 use crate::{
     controllers,
@@ -227,15 +229,20 @@ impl FakeServer {
     /// from a backup. Later writes are lost, open watches end, and new writes reuse the lost revisions. Time and uids
     /// continue.
     ///
-    /// A watch from a lost revision sends nothing until the server has passed that revision.
+    /// A watch from a lost revision sends nothing until the server has passed that revision. A server with [a commit
+    /// log](FakeServerBuilder::with_etcd) is not rolled back.
     pub fn roll_back(&self, revisions: u64) {
+        if self.backend().storage.log().is_some() {
+            warn!("not rolled back: the state in the log is not this server's alone");
+            return;
+        }
         controllers::roll_back(self.backend(), revisions);
     }
 
     /// Resets the server to its state after it was built, with its initial objects and its version: open watches end, and
     /// revisions and counters restart.
     ///
-    /// Time, uids and installed faults continue.
+    /// Time, uids and installed faults continue. A server with [a commit log](FakeServerBuilder::with_etcd) is not reset.
     pub fn reset(&self) {
         initial_state::reset(&self.server);
     }

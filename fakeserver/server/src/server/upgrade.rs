@@ -1,10 +1,10 @@
 //! Moves a running server to another version of Kubernetes.
 
-use std::convert::Infallible;
+use std::error::Error;
 
 use fakeserver_versions::KubernetesVersion;
 use serde::Serialize;
-use tracing::info;
+use tracing::{info, warn};
 
 use super::{FakeServer, assembly::Server, unread_objects::UnreadObjects};
 
@@ -32,11 +32,15 @@ impl Server {
         let from = backend.registry().kubernetes();
         if to != from {
             // One transaction: a request finds the old version with the old objects, or the new one with the new ones.
-            let Ok(()) = backend.storage.transact(|tx| {
+            let updated = self.commit(|tx| {
                 backend.serve_version(to);
                 self.update_initial_objects(tx);
-                Ok::<_, Infallible>(())
             });
+            if let Err(error) = updated {
+                // Nor does a real server end if it cannot write them.
+                let error = &error as &dyn Error;
+                warn!(error, "initial objects not updated");
+            }
             info!(%from, %to, "server upgraded");
             if let Some(trace) = &self.logs.trace {
                 trace.say(&format!("the server was upgraded from {from} to {to}"));

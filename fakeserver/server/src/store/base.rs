@@ -10,6 +10,8 @@ use super::{ObjectKey, Snapshot, Storage, StoredObject, View};
 pub(super) enum Base<'a> {
     /// Exclusive: no other transaction writes meanwhile.
     Locked(View<'a>),
+    /// Locked while the transaction runs, but not until it is committed: the log confirms the reads.
+    Recorded(View<'a>, RefCell<BTreeMap<ObjectKey, Revision>>),
     /// Others write meanwhile, so the reads have to be confirmed before anything is written.
     Optimistic(OptimisticReads<'a>),
 }
@@ -28,21 +30,38 @@ pub(super) struct Reads {
     tables: BTreeMap<GroupResource, Snapshot>,
     /// The revision of the whole store, if that was read.
     revision: Option<Revision>,
+    /// The revisions of the objects that were read for a log, 0 of those that are missing.
+    recorded: BTreeMap<ObjectKey, Revision>,
 }
 
 // === impl Base ===
+
+impl<'a> Base<'a> {
+    /// Creates a base whose reads of single objects become conditions of a log. Lists do not: two servers can both find room in a
+    /// quota.
+    pub(super) fn recorded(view: View<'a>) -> Self {
+        Self::Recorded(view, RefCell::default())
+    }
+}
 
 impl Base<'_> {
     pub(super) fn get(&self, key: &ObjectKey) -> Option<Arc<StoredObject>> {
         match self {
             Self::Locked(view) => view.get(key).cloned(),
+            Self::Recorded(view, recorded) => {
+                let found = view.get(key);
+                let revision = found.map_or(0, |object| object.revision());
+                let mut recorded = recorded.borrow_mut();
+                recorded.insert(key.clone(), Revision::new(revision));
+                found.cloned()
+            }
             Self::Optimistic(reads) => reads.get(key),
         }
     }
 
     pub(super) fn snapshot(&self, resource: &GroupResource) -> Snapshot {
         match self {
-            Self::Locked(view) => view.snapshot(resource),
+            Self::Locked(view) | Self::Recorded(view, _) => view.snapshot(resource),
             Self::Optimistic(reads) => reads.snapshot(resource),
         }
     }
@@ -52,7 +71,7 @@ impl Base<'_> {
         self.read_all();
         let resources = |view: View<'_>| view.resources().cloned().collect();
         match self {
-            Self::Locked(view) => resources(*view),
+            Self::Locked(view) | Self::Recorded(view, _) => resources(*view),
             Self::Optimistic(reads) => reads.storage.peek(resources),
         }
     }
@@ -60,7 +79,7 @@ impl Base<'_> {
     /// Returns the revision of the store at the beginning of the transaction.
     pub(super) fn revision(&self) -> Revision {
         match self {
-            Self::Locked(view) => view.revision(),
+            Self::Locked(view) | Self::Recorded(view, _) => view.revision(),
             Self::Optimistic(reads) => reads.revision,
         }
     }
@@ -76,6 +95,10 @@ impl Base<'_> {
     pub(super) fn into_reads(self) -> Reads {
         match self {
             Self::Locked(_) => Reads::default(),
+            Self::Recorded(_, recorded) => Reads {
+                recorded: recorded.into_inner(),
+                ..Reads::default()
+            },
             Self::Optimistic(reads) => reads.reads.into_inner(),
         }
     }
@@ -118,6 +141,11 @@ impl<'a> OptimisticReads<'a> {
 // === impl Reads ===
 
 impl Reads {
+    /// Returns the revisions that a log has to confirm.
+    pub(super) fn into_conditions(self) -> BTreeMap<ObjectKey, Revision> {
+        self.recorded
+    }
+
     /// Returns whether all reads would give the same again.
     pub(super) fn hold(&self, view: View<'_>) -> bool {
         let is_object =

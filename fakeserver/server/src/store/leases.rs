@@ -42,7 +42,8 @@ struct Lease {
 impl Leases {
     /// Starts the task that deletes expired objects from `storage`, if it is needed and does not run.
     pub fn start_expiry(self: &Arc<Self>, storage: &Arc<Storage>, tasks: &TaskSet) {
-        if !self.start() {
+        // A log deletes them itself, once for all servers.
+        if storage.log().is_some() || !self.start() {
             return;
         }
         let (leases, storage) = (Arc::clone(self), Arc::clone(storage));
@@ -136,6 +137,11 @@ impl ChangeSink for Leases {
         table.by_key.clear();
         table.by_time.clear();
     }
+}
+
+/// Returns the time for which objects of a resource are kept, if that is limited.
+pub(super) fn lifetime(resource: &GroupResource) -> Option<Duration> {
+    expires(resource).then_some(EVENT_TTL)
 }
 
 fn expires(resource: &GroupResource) -> bool {

@@ -8,6 +8,8 @@
 //! Objects are serialized once, when they are written ([`StoredObject`]); lists and watch frames are built from those
 //! bytes. The maps of a `Table` are persistent. So a reader takes a [`Snapshot`] in constant time and walks it without
 //! the lock, while others write and compact.
+//!
+//! A store may commit by a [`CommitLog`] that it has in common with others, and follow it.
 
 mod key;
 mod packer;
@@ -20,8 +22,10 @@ mod state;
 mod foundation;
 mod base;
 mod transaction;
+mod commit_log;
 mod storage;
 mod leases;
+mod commit;
 pub mod continue_token;
 pub mod snapshot;
 pub mod manifests;
@@ -29,6 +33,11 @@ pub mod manifests;
 pub use self::stencil::{Stencil, number_hole, raw_hole, text_hole};
 pub use self::{
     change::{Change, ChangeKind},
+    commit::{CommitError, CommittedWrite, ask_blocking},
+    commit_log::{
+        Appended, CommitLog, LogError, LogFollower, LogSource, LogTransaction, LogWrite,
+        LoggedChange, LoggedObject, Reply,
+    },
     compaction::Compaction,
     object::StoredObject,
 };

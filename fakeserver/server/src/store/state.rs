@@ -119,6 +119,16 @@ impl State {
             self.revision.next().get(),
             "every write takes the next revision"
         );
+        self.take(change, packer);
+    }
+
+    /// Takes a change of a log that this store has in common with others: revisions of other keys lie between, and several keys
+    /// can be deleted at one.
+    pub(super) fn take(&mut self, change: Arc<Change>, packer: &Packer) {
+        debug_assert!(
+            change.revision() >= self.revision.get(),
+            "changes come in order"
+        );
         self.revision = Revision::new(change.revision());
         let plain_bytes =
             |side: Option<&Arc<StoredObject>>| side.map_or(0, |object| object.plain_bytes()) as u64;
@@ -129,6 +139,21 @@ impl State {
         if self.plain_bytes > PLAIN_BYTES_MAX {
             self.pack_some(packer);
         }
+    }
+
+    /// Stands at `revision`, up to which no further change comes.
+    pub(super) fn advance(&mut self, revision: Revision) {
+        self.revision = self.revision.max(revision);
+    }
+
+    /// Forgets all states before `revision`, and the changes up to it.
+    pub(super) fn compact_to(&mut self, revision: Revision) {
+        let revision = revision.min(self.revision);
+        for table in self.tables.values_mut() {
+            table.forget_changes(revision);
+        }
+        self.compacted = self.compacted.max(revision);
+        self.watchable = self.watchable.max(revision);
     }
 
     /// Packs some of the present objects, of those that come next in the order of resources and paths, until they are few

@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -20,6 +20,7 @@ use tokio::{
 use super::{
     Change, Compaction, Foundation, ObjectKey, StoredObject, Transaction, View,
     base::{Base, OptimisticReads},
+    commit_log::CommitLog,
     packer::Packer,
     state::State,
     transaction::SelectableFields,
@@ -29,13 +30,15 @@ use super::{
 pub struct Storage {
     state: Mutex<State>,
     compaction: Compaction,
-    fields: Box<SelectableFields>,
-    packer: Packer,
+    pub(super) fields: Box<SelectableFields>,
+    pub(super) packer: Packer,
     /// True if new versions are packed, and not only superseded ones.
     compresses: AtomicBool,
-    sink: Arc<dyn ChangeSink>,
+    pub(super) sink: Arc<dyn ChangeSink>,
     /// Notified of each new revision. Its waiters wake in the order in which they came.
-    advanced: Notify,
+    pub(super) advanced: Notify,
+    /// The log by which it commits, if that is not the store itself.
+    pub(super) log: OnceLock<Arc<dyn CommitLog>>,
 }
 
 /// A listener that receives every change in the order of revisions, under the store's lock. It must be quick, and must
@@ -75,6 +78,7 @@ impl Storage {
             compresses: AtomicBool::new(false),
             sink,
             advanced: Notify::new(),
+            log: OnceLock::new(),
         }
     }
 
@@ -84,6 +88,10 @@ impl Storage {
     }
 
     /// Runs `work` alone on the store. Its writes take effect together when it succeeds; if it fails, nothing changes.
+    ///
+    /// # Panics
+    ///
+    /// If it writes, and the store has a log outside of the process: [`commit`](Self::commit) is for both.
     pub fn transact<T, E>(
         &self,
         work: impl FnOnce(&mut Transaction<'_>) -> Result<T, E>,
@@ -95,6 +103,8 @@ impl Storage {
         // An error drops the transaction with its writes; nothing of it has reached the state.
         let answer = work(&mut transaction)?;
         let (changes, _) = transaction.into_changes();
+        let is_own_log = changes.is_empty() || self.log.get().is_none();
+        assert!(is_own_log, "writes go through the log of the store");
         self.finish(state, changes.into_iter().map(Arc::new).collect());
         Ok(answer)
     }
@@ -187,7 +197,7 @@ impl Storage {
         // Watches of the old state end first, so that they receive no change of the new one.
         self.sink.reset();
         // The new state becomes visible as a whole, below: readers wait for the lock meanwhile.
-        self.commit(&mut fresh, changes.into_iter().map(Arc::new).collect());
+        self.apply_all(&mut fresh, changes.into_iter().map(Arc::new).collect());
         // After the bootstrap objects, which a rollback must keep.
         fresh.begin_here();
         *state = fresh;
@@ -210,7 +220,12 @@ impl Storage {
             }
             Arc::new(object)
         });
-        let restored = State::restored(self.compaction, revision, objects.collect());
+        self.replace(revision, objects.collect());
+    }
+
+    /// Makes it a store that stands at `revision` with `objects`, without history.
+    pub(super) fn replace(&self, revision: Revision, objects: Vec<Arc<StoredObject>>) {
+        let restored = State::restored(self.compaction, revision, objects);
         let mut state = self.lock();
         self.sink.reset();
         *state = restored;
@@ -238,7 +253,7 @@ impl Storage {
     }
 
     /// Returns the packer of present objects, if they are packed.
-    fn current_packer(&self) -> Option<&Packer> {
+    pub(super) fn current_packer(&self) -> Option<&Packer> {
         self.compresses
             .load(Ordering::Relaxed)
             .then_some(&self.packer)
@@ -273,7 +288,7 @@ impl Storage {
         if changes.is_empty() {
             return;
         }
-        self.commit(&mut state, changes);
+        self.apply_all(&mut state, changes);
         // After the commit, by which the history may have exceeded its limit.
         state.compact_due(Instant::now());
         drop(state);
@@ -281,7 +296,7 @@ impl Storage {
     }
 
     /// Applies `changes` to `state`, and notifies watchers.
-    fn commit(&self, state: &mut State, changes: Vec<Arc<Change>>) {
+    fn apply_all(&self, state: &mut State, changes: Vec<Arc<Change>>) {
         for change in changes {
             state.apply(Arc::clone(&change), &self.packer);
             self.sink.changed(&change);
@@ -290,7 +305,7 @@ impl Storage {
     }
 
     /// The state is valid whenever the lock is free: a transaction that panics has written nothing yet.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

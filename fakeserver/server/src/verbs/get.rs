@@ -4,7 +4,12 @@ use axum::response::Response;
 use fakeserver_value::{revision::Revision, status::Status};
 use http::StatusCode;
 
-use super::{Api, Request, answer, list::reach, present::present, version::Version};
+use super::{
+    Api, Request, answer,
+    list::{catch_up, reach},
+    present::present,
+    version::Version,
+};
 use crate::edge::{request::ListOptions, response::Shape};
 
 /// Answers with the object, from a state not older than requested and not newer than `sees`.
@@ -23,8 +28,10 @@ pub(super) async fn get(
     let version = Version::parse(&options.resource_version)
         .map_err(|error| Status::unclassified(error.to_string()))?;
     let storage = &api.backend.storage;
-    if let Version::At(revision) = version {
-        reach(storage, revision, sees).await?;
+    match version {
+        Version::At(revision) => reach(storage, revision, sees).await?,
+        Version::Latest => catch_up(storage).await?,
+        Version::Any => {}
     }
     let name = request.target.path.name.as_deref().unwrap_or_default();
     let key = request.target.key(name);

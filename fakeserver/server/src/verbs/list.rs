@@ -20,6 +20,7 @@ use crate::{
     },
     store::{HistoryError, Snapshot, Storage, StoredObject, continue_token::ContinueToken},
     watch::Selection,
+    write::log_failure,
 };
 
 /// The time for which a read waits for a version that has not come yet.
@@ -80,6 +81,7 @@ pub(super) fn query(request: &Request<'_>, options: &ListOptions) -> Result<List
         request.target.path.namespace.is_some() || !request.target.resource.is_namespaced;
     let name = selection.fields.required("metadata.name");
     Ok(ListQuery {
+        is_latest: version == Version::Latest && options.continue_token.is_empty(),
         is_of_one: has_scope && name.is_some(),
         resource: request.target.group_resource(),
         selection,
@@ -95,6 +97,8 @@ pub(super) struct ListQuery {
     pub resource: GroupResource,
     pub selection: Selection,
     pub at: ListAt,
+    /// True if the state has to be as recent as the request.
+    pub is_latest: bool,
     /// True if the field selector allows a single name. A real server then reads that object alone.
     pub is_of_one: bool,
     /// The maximum number of items.
@@ -127,6 +131,9 @@ impl ListQuery {
         // afterwards, and may be newer.
         if let Some(revision) = revision {
             reach(storage, revision, self.sees).await?;
+        }
+        if self.is_latest {
+            catch_up(storage).await?;
         }
         let (snapshot, revision) = self.snapshot(storage)?;
         Ok(self.page(&snapshot, revision, start))
@@ -203,6 +210,12 @@ impl ListQuery {
             items,
         }
     }
+}
+
+/// Waits until the store has all that was committed before, by whichever server.
+pub(super) async fn catch_up(storage: &Storage) -> Result<(), Status> {
+    let caught_up = storage.catch_up().await;
+    caught_up.map_err(|error| log_failure(&error))
 }
 
 /// Waits until the store has reached `revision`. If `sees` is older than `revision`, fails after the same time limit.

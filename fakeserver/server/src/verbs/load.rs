@@ -54,7 +54,7 @@ pub(crate) fn load(backend: &Backend, object: &Value) -> Result<Arc<StoredObject
     let stored = backend.write_unreviewed(&options, |attempt| {
         let (target, author) = (&request.target, author(&request, &options));
         let Some(existing) = attempt.find(target)? else {
-            let mut object = object;
+            let mut object = object.clone();
             remove(&mut object["metadata"], "resourceVersion");
             remove(&mut object["metadata"], "managedFields");
             let now = attempt.now_text();
@@ -62,7 +62,7 @@ pub(crate) fn load(backend: &Backend, object: &Value) -> Result<Arc<StoredObject
             return Ok(stored_of(run(attempt, draft)?)?);
         };
         let status = object.get("status").cloned();
-        let object = replacing(&existing, without_identity(object));
+        let object = replacing(&existing, without_identity(object.clone()));
         let draft = Draft::update(target, author, existing, object, Source::Import, attempt)?;
         let stored = stored_of(run(attempt, draft)?)?;
         match status.filter(|_| target.imports_status()) {
@@ -293,6 +293,6 @@ fn stored_of(outcome: Outcome) -> Result<Arc<StoredObject>, Status> {
 /// Updates the served custom resources, if a write to `target` may have changed a definition.
 fn settle(backend: &Backend, target: &Target) {
     if concerns_definitions(target, Verb::Update) {
-        definitions::settle(backend);
+        definitions::settle_blocking(backend);
     }
 }

@@ -256,7 +256,7 @@ async fn served(
     // Before the response: a client that has created a definition can use its resource at once, if its conditions say
     // so.
     if concerns_definitions(target, verb) {
-        definitions::settle(backend);
+        definitions::settle(backend).await;
     }
     // Here, since tasks need a runtime: a store that is filled before the first request has none.
     backend.leases.start_expiry(&backend.storage, &api.tasks);

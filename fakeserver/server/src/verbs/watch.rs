@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::{
     Api, Request, answer,
     facts::client,
-    list::reach,
+    list::{catch_up, reach},
     request_faults::RequestFaults,
     selection::selection,
     version::{Version, WatchFrom},
@@ -65,6 +65,7 @@ pub(super) async fn watch(
             not_older_than: Some(revision),
             ..
         } => reach(&backend.storage, revision, faults.sees).await,
+        _ if version == Version::Latest => catch_up(&backend.storage).await,
         _ => Ok(()),
     };
     // Under the store's lock, the replay ends at the revision at which the queue begins.

@@ -61,6 +61,8 @@ struct Stream<G> {
     /// The revision that the client has seen.
     position: Revision,
     log: Option<Durability>,
+    /// The revision at which the watch has begun: only later changes are sent.
+    beginning: Revision,
 }
 
 /// Starts the task of `watch`, and returns the body that it fills through `gate`.
@@ -104,6 +106,7 @@ async fn drive(stop: CancellationToken, watch: Watch, gate: impl Gate, output: W
         output,
         position: watch.start,
         log: watch.log.clone(),
+        beginning: watch.start,
     };
     // The end of the watch goes before frames that it still has to send.
     let outcome = tokio::select! {
@@ -207,6 +210,7 @@ impl<G: Gate> Stream<G> {
         }
         // After the objects: a bookmark in between would claim a state of which the client has a part only.
         self.position = self.position.max(initial.revision);
+        self.beginning = self.position;
         if initial.marks_end {
             let frame = Frame {
                 bytes: self.gate.encoding().bookmark(initial.revision, true),
@@ -223,8 +227,9 @@ impl<G: Gate> Stream<G> {
     async fn send_change(&mut self, queued: QueuedChange) -> Flow {
         let change = &queued.change;
         let revision = Revision::new(change.revision());
-        // A watch from a version that had not come yet waits for what is behind it.
-        if revision <= self.position {
+        // A watch from a version that had not come yet waits for what is behind it. Later on each change comes once, but several
+        // may have one revision, that of a lease in etcd.
+        if revision <= self.beginning {
             return Flow::Continue(());
         }
         self.position = revision;

@@ -5,8 +5,7 @@
 //! is called while the store is unlocked. Then the transaction is repeated with the answer, and it commits when all
 //! answers are known. If the object has changed meanwhile, the question differs, and the webhook is called again.
 //!
-//! The time, uids and generated names are the same in all attempts. Without webhooks there is one attempt, without a
-//! wait.
+//! The time, uids and generated names are the same in all attempts. Without webhooks there is one, without a wait.
 //!
 //! A write may also be attempted while others write ([`Backend::write_optimistically`]). It then locks the store only
 //! to read and to commit. It has to be repeated under the lock if another write has changed what it had read, or if it
@@ -175,10 +174,11 @@ impl<'a, 't> Attempt<'a, 't> {
 impl Attempt<'_, '_> {
     /// Returns `input`, or a copy of it if this may not be the last attempt.
     pub fn input<T: Clone + Default>(&self, target: &Target, input: &mut T) -> T {
-        // A copy of a large object can cost more than the write: it is only made if a webhook may require another
+        // A copy of a large object can cost more than the write: it is only made if a webhook or a log may require another
         // attempt, or if a plugin may wait for a controller.
         let may_ask = !self.hooks.is_empty() || target.rules().has_conversion_webhook();
-        if !may_ask && !self.steps().may_wait(target) {
+        let may_repeat = may_ask || self.backend.storage.log().is_some();
+        if !may_repeat && !self.steps().may_wait(target) {
             mem::take(input)
         } else {
             input.clone()

@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::time::sleep;
 
 use super::{
-    Attempt, AttemptError, Outcome, Target,
+    Attempt, AttemptError, BackendFollower, Committed, Outcome, Target,
     admission::{Dispatcher, HookCache, versions_of},
     attempt::Progress,
     chain::EnabledSteps,
@@ -26,8 +26,8 @@ use crate::{
     entropy::Entropy,
     kubelets::Kubelets,
     store::{
-        Change, ChangeSink, Compaction, Foundation, Leases, OptimisticError, Storage, StoredObject,
-        Transaction, snapshot::CommitLog,
+        Change, ChangeSink, CommitError, CommitLog, Compaction, Foundation, Leases, LogError,
+        OptimisticError, Storage, StoredObject, Transaction, ask_blocking, snapshot::DataLog,
     },
     watch::Watchers,
 };
@@ -74,13 +74,18 @@ pub struct Backend {
     /// The ranges of the addresses of services, whose families are those of the cluster.
     services: RwLock<ServiceRange>,
     /// The log of the store, if there is one.
-    log: Option<Arc<CommitLog>>,
+    log: Option<Arc<DataLog>>,
     /// The signer of tokens of service accounts, once the server has one.
     signer: OnceLock<Arc<dyn ClaimsSigner>>,
 }
 
 /// Passes each change on to several sinks, in this order.
 struct Sinks(Vec<Arc<dyn ChangeSink>>);
+
+/// Returns the answer to a request that needs the log of the store, if that fails.
+pub fn log_failure(error: &LogError) -> Status {
+    Status::internal(&error.to_string())
+}
 
 fn current(registry: &RwLock<Arc<Registry>>) -> Arc<Registry> {
     Arc::clone(&registry.read().unwrap_or_else(PoisonError::into_inner))
@@ -143,7 +148,7 @@ impl Backend {
     }
 
     /// Has the log of the store know what is in no change of an object. Its changes go to it as a feed.
-    pub fn with_log(mut self, log: Option<Arc<CommitLog>>) -> Self {
+    pub fn with_data_log(mut self, log: Option<Arc<DataLog>>) -> Self {
         self.log = log;
         self
     }
@@ -154,7 +159,7 @@ impl Backend {
     }
 
     /// Returns the log of the store, if there is one.
-    pub fn log(&self) -> Option<&CommitLog> {
+    pub fn data_log(&self) -> Option<&DataLog> {
         self.log.as_deref()
     }
 
@@ -251,6 +256,24 @@ impl Backend {
             .unwrap_or_else(PoisonError::into_inner) = registry;
     }
 
+    /// Commits by `log` from now on, whose state replaces the present one, and serves the version `kubernetes`. Blocks the thread
+    /// until the state is there.
+    ///
+    /// # Errors
+    ///
+    /// The log cannot be reached, or its state cannot be read.
+    pub(crate) fn join(
+        self: &Arc<Self>,
+        kubernetes: KubernetesVersion,
+        log: &Arc<dyn CommitLog>,
+    ) -> Result<(), LogError> {
+        self.set_registry(self.registry().without_definitions(kubernetes));
+        self.writers.replace_with(kubernetes);
+        self.storage.set_log(Arc::clone(log));
+        let follower = Arc::new(BackendFollower::new(Arc::downgrade(self)));
+        ask_blocking(|reply| log.start(follower, reply))
+    }
+
     /// Resets the store to `foundation`, serves the version `kubernetes` without definitions, and lets `bootstrap` write
     /// further objects. Time and uids continue.
     pub fn reset(
@@ -272,12 +295,13 @@ impl Backend {
     ///
     /// # Errors
     ///
-    /// `work` or a webhook rejects the write, or the object changes each time before webhooks have answered.
+    /// `work` or a webhook rejects the write, the object changes each time before webhooks have answered, or the log of the store
+    /// fails.
     ///
     /// # Cancel safety
     ///
-    /// If dropped, nothing is written.
-    pub async fn write<T>(
+    /// If dropped, nothing is written, unless the store has a log outside of the process: what was sent to it is written.
+    pub async fn write<T: Committed + Send>(
         &self,
         target: &Target,
         options: &impl AdmissionOptions,
@@ -286,22 +310,28 @@ impl Backend {
         let mut progress = Progress::new(&self.clock, options);
         let mut waits = 0;
         loop {
-            let result = self.storage.transact(|tx| {
+            let committing = self.storage.commit(|tx| {
                 let hooks = self.hooks.current(tx);
                 work(&mut Attempt::new(self, tx, &mut progress, Some(hooks)))
             });
-            let question = match result {
-                Ok(done) => return Ok((done, progress.all_warnings())),
+            let error = match committing.await {
+                Ok((done, writes)) => {
+                    return Ok((done.committed(&writes), progress.all_warnings()));
+                }
+                Err(CommitError::Log(error)) => return Err(log_failure(&error)),
+                Err(CommitError::Rejected(error)) => error,
+            };
+            let question = match error {
                 // Outside of the transaction: the controller needs the store's lock to write the missing object.
-                Err(AttemptError::NotYet(_)) if waits < WAITS_MAX => {
+                AttemptError::NotYet(_) if waits < WAITS_MAX => {
                     sleep(WAIT * 2_u32.pow(waits)).await;
                     waits += 1;
                     continue;
                 }
-                Err(AttemptError::Rejected(status) | AttemptError::NotYet(status)) => {
+                AttemptError::Rejected(status) | AttemptError::NotYet(status) => {
                     return Err(status.after(&progress.all_warnings()));
                 }
-                Err(AttemptError::NeedsWebhook(question)) => question,
+                AttemptError::NeedsWebhook(question) => question,
             };
             // Before the next call: an object that changes all the time would keep the webhooks busy for ever.
             if progress.restarts > RESTARTS_MAX {
@@ -329,6 +359,10 @@ impl Backend {
         options: &impl AdmissionOptions,
         work: impl FnOnce(&mut Attempt<'_, '_>) -> Result<Outcome, AttemptError>,
     ) -> Option<Result<(Outcome, Vec<String>), Status>> {
+        // A log has every write run beside others.
+        if self.storage.log().is_some() {
+            return None;
+        }
         let mut progress = Progress::new(&self.clock, options);
         let done = self.storage.transact_optimistically(|tx| {
             let hooks = self.hooks.current(tx);
@@ -359,22 +393,27 @@ impl Backend {
         self.steps.awaits_accounts
     }
 
-    /// Runs `work` with the store locked, for a writer behind the API: no webhook is called.
-    pub fn write_unreviewed<T>(
+    /// Runs `work` with the store locked, for a writer behind the API: no webhook is called. Blocks the thread if the store has a
+    /// log.
+    pub fn write_unreviewed<T: Committed>(
         &self,
         options: &impl AdmissionOptions,
-        work: impl FnOnce(&mut Attempt<'_, '_>) -> Result<T, AttemptError>,
+        mut work: impl FnMut(&mut Attempt<'_, '_>) -> Result<T, AttemptError>,
     ) -> Result<T, Status> {
         let mut progress = Progress::new(&self.clock, options);
         let result = self
             .storage
-            .transact(|tx| work(&mut Attempt::new(self, tx, &mut progress, None)));
-        result.map_err(|error| match error {
-            AttemptError::Rejected(status) | AttemptError::NotYet(status) => status,
-            AttemptError::NeedsWebhook(_) => {
+            .commit_blocking(|tx| work(&mut Attempt::new(self, tx, &mut progress, None)));
+        match result {
+            Ok((done, writes)) => Ok(done.committed(&writes)),
+            Err(CommitError::Log(error)) => Err(log_failure(&error)),
+            Err(CommitError::Rejected(AttemptError::NeedsWebhook(_))) => {
                 unreachable!("an attempt without webhooks asks none")
             }
-        })
+            Err(CommitError::Rejected(
+                AttemptError::Rejected(status) | AttemptError::NotYet(status),
+            )) => Err(status),
+        }
     }
 
     /// Ends every open watch, and every stream from a container.

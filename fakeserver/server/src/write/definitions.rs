@@ -3,7 +3,7 @@
 //! A real server does this by controllers in the background. Here [`settle`] does it as soon as a definition was
 //! written. It looks at the state and takes the steps that are due, so it can be called at any time.
 
-use std::{convert::Infallible, sync::Arc};
+use std::{convert::Infallible, error::Error, sync::Arc};
 
 use fakeserver_kinds::{
     apiextensions::custom_resource_definition,
@@ -19,12 +19,13 @@ use fakeserver_value::{
 };
 use fakeserver_versions::KubernetesVersion;
 use serde_json::{Value, json};
+use tracing::warn;
 
 use super::{
     Backend,
     deletion::{delete_all, is_deleted},
 };
-use crate::store::{ObjectKey, StoredObject, Transaction};
+use crate::store::{CommitError, ObjectKey, StoredObject, Transaction};
 
 const KIND: &str = "CustomResourceDefinition";
 /// The manager of the status of definitions.
@@ -55,12 +56,28 @@ pub fn clean_up(backend: &Backend, tx: &mut Transaction<'_>, key: &ObjectKey) {
 }
 
 /// Reconciles all definitions after a write to them or their objects, and updates the served resources.
-pub fn settle(backend: &Backend) {
-    let settled: Result<(), Infallible> = backend.storage.transact(|tx| {
+pub async fn settle(backend: &Backend) {
+    let settling = backend.storage.commit(|tx| {
         settle_in(backend, tx);
-        Ok(())
+        Ok::<_, Infallible>(())
     });
-    let Ok(()) = settled;
+    report(settling.await.map(drop));
+}
+
+/// Does the same, and blocks the thread if the store has a log.
+pub fn settle_blocking(backend: &Backend) {
+    let settled = backend.storage.commit_blocking(|tx| {
+        settle_in(backend, tx);
+        Ok::<_, Infallible>(())
+    });
+    report(settled.map(drop));
+}
+
+/// Logs that definitions are not settled. The next write of a definition tries it again.
+fn report(settled: Result<(), CommitError<Infallible>>) {
+    if let Err(CommitError::Log(error)) = settled {
+        warn!(error = &error as &dyn Error, "definitions not settled");
+    }
 }
 
 /// Serves what is defined, without doing what is due.

@@ -24,6 +24,8 @@ mod allocation;
 mod admin_access;
 mod escalation;
 mod recovery;
+mod committed;
+mod log_follower;
 pub mod definitions;
 pub mod admission;
 pub mod deletion;
@@ -40,9 +42,11 @@ pub use self::{allocation::allocate_created, backend::ClaimsSigner};
 pub use self::{
     attempt::{Attempt, AttemptError},
     author::{Author, manager},
-    backend::Backend,
+    backend::{Backend, log_failure},
     chain::EnabledSteps,
+    committed::Committed,
     conversion::Converter,
+    log_follower::BackendFollower,
     options::{DeleteOptions, FieldValidation, Preconditions, Propagation, WriteOptions},
     reading::ReceivedObject,
     recovery::{restore, roll_back},

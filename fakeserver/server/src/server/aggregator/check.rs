@@ -1,12 +1,12 @@
 //! A check of an aggregated API: its condition, and the documents of its server.
 
-use std::time::Duration;
+use std::{convert::Infallible, time::Duration};
 
 use fakeserver_kinds::apiregistration::{
     api_service, availability::Availability, remote::RemoteApi,
 };
 use tokio::time::Instant;
-use tracing::debug;
+use tracing::{debug, warn};
 
 use super::{
     Aggregator, api_documents::ApiDocuments, download::Source, schedule::NextCheck,
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     controllers::written_object::{self, Actor},
-    store::ObjectKey,
+    store::{CommitError, ObjectKey},
     write::Backend,
 };
 
@@ -33,14 +33,14 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 pub(super) async fn check(aggregator: &Aggregator, backend: &Backend, name: &str) -> NextCheck {
     let aggregated = aggregator.read(&backend.storage, |table| table.get(name).cloned());
     let Some(aggregated) = aggregated else {
-        write(backend, name, None, &Availability::local());
+        write(backend, name, None, &Availability::local()).await;
         return NextCheck::Never;
     };
     let api = &*aggregated.api;
     let endpoints = ServiceEndpoints::read(backend, &api.service);
     if let Some(found) = endpoints.unreachable(api) {
         aggregator.learn(api, ApiDocuments::mark_stale);
-        write(backend, name, Some(api), &found);
+        write(backend, name, Some(api), &found).await;
         return NextCheck::InPeriod;
     }
     let source = match find_source(backend, api, &endpoints).await {
@@ -53,7 +53,7 @@ pub(super) async fn check(aggregator: &Aggregator, backend: &Backend, name: &str
             );
             aggregator.learn(api, ApiDocuments::mark_stale);
             let found = Availability::failed_discovery(problem);
-            write(backend, name, Some(api), &found);
+            write(backend, name, Some(api), &found).await;
             return NextCheck::Soon;
         }
     };
@@ -63,7 +63,7 @@ pub(super) async fn check(aggregator: &Aggregator, backend: &Backend, name: &str
         documents.ask_discovery(&source, api).await;
         aggregator.learn(api, |stored| stored.adopt_discovery(&documents));
     }
-    write(backend, name, Some(api), &Availability::passed());
+    write(backend, name, Some(api), &Availability::passed()).await;
     if is_due {
         documents.ask_spec(&source, api).await;
         aggregator.learn(api, |stored| stored.adopt_spec(&documents));
@@ -93,14 +93,14 @@ async fn find_source<'a>(
 }
 
 /// Writes the condition of an API service, unless it is another one by now: `api` is what was checked, `None` a local one.
-fn write(backend: &Backend, name: &str, api: Option<&RemoteApi>, found: &Availability) {
+async fn write(backend: &Backend, name: &str, api: Option<&RemoteApi>, found: &Availability) {
     let key = ObjectKey::cluster(api_service::KIND.storage().clone(), name);
     let Some(resource) = written_object::resource_type(&backend.registry(), key.resource()) else {
         return;
     };
-    let Ok(()) = backend.storage.transact(|tx| {
+    let committing = backend.storage.commit_eventually(|tx| {
         let Some(stored) = tx.get(&key) else {
-            return Ok::<_, std::convert::Infallible>(());
+            return Ok::<_, Infallible>(());
         };
         let old = written_object::api_object(&resource, &stored);
         if RemoteApi::parse(&old).as_ref() != api {
@@ -115,4 +115,9 @@ fn write(backend: &Backend, name: &str, api: Option<&RemoteApi>, found: &Availab
         }
         Ok(())
     });
+    // The next check writes it again.
+    if let Err(CommitError::Log(error)) = committing.await {
+        let error = &error as &dyn std::error::Error;
+        warn!(key = name, error, "condition of an API service not written");
+    }
 }

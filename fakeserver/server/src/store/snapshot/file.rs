@@ -15,7 +15,7 @@ use fakeserver_datalog::{
 use tracing::warn;
 
 use super::{
-    CommitLog, Snapshot, SnapshotError,
+    DataLog, Snapshot, SnapshotError,
     commits::{Commit, Replay},
     format::{self, LogPlace},
 };
@@ -57,7 +57,7 @@ pub struct DataFile {
     path: PathBuf,
     /// Dropped before the lock: what waits is written until then.
     writer: OnceLock<WriterThread<Commit>>,
-    log: Arc<CommitLog>,
+    log: Arc<DataLog>,
     state: Mutex<FileState>,
     /// The lock is on a file beside it, since the file itself is replaced by each write.
     _lock: File,
@@ -81,7 +81,7 @@ pub struct StateSource {
     pub entropy: Arc<Entropy>,
     /// Returns the releases of Kubernetes that may have written the objects.
     pub releases: Box<dyn Fn() -> Vec<String> + Send + Sync>,
-    pub log: Arc<CommitLog>,
+    pub log: Arc<DataLog>,
 }
 
 /// A snapshot file as it is on the disk.
@@ -310,7 +310,7 @@ impl DataFile {
     }
 
     /// Returns the sink of the changes of the store.
-    pub fn log(&self) -> &Arc<CommitLog> {
+    pub fn log(&self) -> &Arc<DataLog> {
         &self.log
     }
 

@@ -20,7 +20,7 @@
 
 mod format;
 mod commits;
-mod commit_log;
+mod data_log;
 mod file;
 mod error;
 #[cfg(test)]
@@ -33,7 +33,7 @@ use fakeserver_kinds::apiextensions::custom_resource_definition;
 use fakeserver_value::revision::Revision;
 use jiff::Timestamp;
 
-pub use self::commit_log::CommitLog;
+pub use self::data_log::DataLog;
 pub use self::error::SnapshotError;
 pub use self::file::{DataFile, DataSync, StateSource};
 pub use self::file::{directory_of, resolve};

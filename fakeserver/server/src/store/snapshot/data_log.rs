@@ -13,7 +13,7 @@ use crate::{
 
 /// Joins the changes of each transaction, and passes them on to the log once there is one.
 #[derive(Debug, Default)]
-pub struct CommitLog {
+pub struct DataLog {
     attached: OnceLock<Attached>,
     /// The changes of the transaction that is being committed.
     changes: Mutex<Vec<Arc<Change>>>,
@@ -26,9 +26,9 @@ struct Attached {
     entropy: Arc<Entropy>,
 }
 
-// === impl CommitLog ===
+// === impl DataLog ===
 
-impl CommitLog {
+impl DataLog {
     /// Passes on what is committed from now on.
     pub(super) fn attach(
         &self,
@@ -63,7 +63,7 @@ impl CommitLog {
     }
 }
 
-impl ChangeSink for CommitLog {
+impl ChangeSink for DataLog {
     fn changed(&self, change: &Arc<Change>) {
         if self.attached.get().is_some() {
             let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
