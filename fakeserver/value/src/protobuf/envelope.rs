@@ -51,6 +51,16 @@ pub fn decode_object_in(
     decode(kubernetes, Reader::new(bytes, 0), default, 0)
 }
 
+/// Reads an object of a type, whatever kind its envelope names, as the API server prints it, but without kind and apiVersion.
+///
+/// # Errors
+/// The bytes are no such object.
+pub fn decode_object_as(id: TypeId, bytes: &[u8]) -> Result<Value, ProtobufError> {
+    let (_, raw) = open(Reader::new(bytes, 0))?;
+    let value = decode::message(id, raw, 0)?;
+    Ok(canonical(id.table(), id, value))
+}
+
 /// Reads the kind of an object off its envelope; empty if it does not say.
 ///
 /// # Errors

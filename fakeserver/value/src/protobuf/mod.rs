@@ -21,8 +21,8 @@ mod tests;
 
 pub use self::{
     envelope::{
-        WatchFrame, decode_object, decode_object_in, decode_watch_frame, encode_object,
-        encode_object_as, encode_object_in, encode_watch_frame, peek_kind,
+        WatchFrame, decode_object, decode_object_as, decode_object_in, decode_watch_frame,
+        encode_object, encode_object_as, encode_object_in, encode_watch_frame, peek_kind,
     },
     error::ProtobufError,
     list::{ItemEncoder, begin_list, end_list},

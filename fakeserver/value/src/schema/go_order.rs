@@ -100,7 +100,7 @@ impl Printer<'_> {
         value: &Value,
         touched: Option<&PatchedParts>,
     ) {
-        let id = id.filter(|id| self.table.get(*id).form == Form::Struct);
+        let id = id.and_then(|id| self.struct_of(id));
         match value {
             Value::Object(members) => {
                 let mut names: Vec<&String> = members.keys().collect();
@@ -128,6 +128,21 @@ impl Printer<'_> {
                 text.push(']');
             }
             other => text.push_str(&other.to_string()),
+        }
+    }
+
+    /// Returns the type of the objects that a type has in JSON: of a schema or something else, it is the schema.
+    fn struct_of(&self, id: TypeId) -> Option<TypeId> {
+        match self.table.get(id).form {
+            Form::Struct => Some(id),
+            Form::SchemaOrArray | Form::SchemaOrBool | Form::SchemaOrStringArray => {
+                let mut fields = self.table.get(id).fields.iter();
+                fields.find_map(|field| match field.value {
+                    FieldValue::Message(schema) => Some(schema),
+                    _ => None,
+                })
+            }
+            _ => None,
         }
     }
 
