@@ -1,0 +1,6 @@
+//! Tests against the databases that real servers wrote, and against damaged ones.
+
+mod bolt;
+mod golden;
+mod keys;
+mod values;
