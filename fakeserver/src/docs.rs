@@ -14,6 +14,10 @@ pub mod envtest {}
 #[cfg_attr(doc, doc = include_str!("../docs/check.md"))]
 pub mod check {}
 
+/// The state in etcd, which any number of servers have in common.
+#[cfg_attr(doc, doc = include_str!("../docs/etcd.md"))]
+pub mod etcd {}
+
 /// A cluster of any size that is there at once, and lives.
 #[cfg_attr(doc, doc = include_str!("../docs/cluster.md"))]
 pub mod cluster {}

@@ -14,14 +14,16 @@ pub use fakeserver_cel::{CelError, CelExpression, CelInput};
 pub use fakeserver_cli as cli;
 #[cfg(feature = "cluster")]
 pub use fakeserver_cluster::{Churn, ClusterOptions, Stage, StageError, Workloads};
+#[cfg(feature = "etcd")]
+pub use fakeserver_etcd_log::EtcdOptions;
 pub use fakeserver_kinds::core::service::range::{IpFamily, ServiceRange, ServiceRangeError};
 pub use fakeserver_server::{
     AdmissionPlugins, AdmissionPluginsError, AuditLog, AuditLogError, AuditPolicy,
     AuditPolicyError, Authorization, BuildError, Change, ChangeKind, Clock, Compaction,
     Controllers, DataSync, ExecOutput, ExecRequest, FakeServer, FakeServerBuilder, Feature,
-    FileError, Listener, ManifestError, NotReadyError, Origin, PodBackend, PodBackendError,
-    RequestRecord, Restart, Snapshot, SnapshotError, Stats, StoredObject, TraceLog, UnreadObjects,
-    Upgrade, WriteLogError, faults, serve_faults,
+    FileError, Listener, LogError, ManifestError, NotReadyError, Origin, PodBackend,
+    PodBackendError, RequestRecord, Restart, Snapshot, SnapshotError, Stats, StoredObject,
+    TraceLog, UnreadObjects, Upgrade, WriteLogError, faults, serve_faults,
 };
 #[cfg(feature = "tls")]
 pub use fakeserver_server::{
