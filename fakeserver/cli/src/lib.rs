@@ -26,6 +26,7 @@ mod admission;
 mod kubernetes_version;
 mod feature_gates;
 mod data;
+mod etcd_state;
 mod cluster;
 mod controllers;
 mod webhooks;
@@ -205,6 +206,9 @@ struct ServerOptions {
     data: data::DataOptions,
 
     #[command(flatten)]
+    etcd: etcd_state::EtcdArguments,
+
+    #[command(flatten)]
     webhooks: webhooks::WebhookOptions,
 
     #[command(flatten)]
@@ -349,7 +353,7 @@ impl ServerOptions {
         let builder = self.audit.configure(builder)?;
         let builder = self.page.configure(self.cluster.configure(builder));
         let builder = self.pods.configure(builder, &self.controllers)?;
-        let builder = self.trace.configure(builder)?;
+        let builder = self.etcd.configure(self.trace.configure(builder)?)?;
         let server = self.data.build(builder)?;
         self.admission.warn();
         self.webhooks.configure(&server);

@@ -126,8 +126,8 @@ const BAD: [(&str, &str, &str); 26] = [
     ),
     (
         "kube-apiserver",
-        "--cert-dir=. --etcd-servers=https://127.0.0.1:1",
-        "not the etcd of fakeserver",
+        "--cert-dir=. --etcd-servers=https://127.0.0.1:1 --etcd-certfile=client.crt",
+        "--etcd-certfile and --etcd-keyfile go together",
     ),
     ("etcd", "member", "takes flags only"),
     ("etcd", "--listen-client-urls=https://127.0.0.1:0", "no TLS"),

@@ -22,6 +22,15 @@ pub(super) struct Flags {
     pub(super) notes: Vec<String>,
 }
 
+/// The flags that mean what they mean there, but without effect beside the etcd of this program, as the data of all versions say.
+const OF_ETCD: [&str; 5] = [
+    "etcd-cafile",
+    "etcd-certfile",
+    "etcd-compaction-interval",
+    "etcd-keyfile",
+    "etcd-prefix",
+];
+
 /// A flag that kube-apiserver has.
 struct KnownFlag {
     name: &'static str,
@@ -176,10 +185,11 @@ impl KnownFlag {
         let known = KNOWN.get_or_init(kubernetes, || kubernetes.kube_apiserver_flags());
         known.lines().filter_map(|line| {
             let mut parts = line.splitn(3, ' ');
+            let name = parts.next()?;
             Some(Self {
-                name: parts.next()?,
+                name,
                 is_bool: parts.next()? == "bool",
-                meaning: parts.next(),
+                meaning: parts.next().filter(|_| !OF_ETCD.contains(&name)),
             })
         })
     }
@@ -223,13 +233,14 @@ mod tests {
     #[test]
     fn flags_without_effect_are_noted_once() {
         let flags =
-            parsed("--nothing=1 --nothing x --audit-log-compress --etcd-prefix /p").unwrap();
+            parsed("--nothing=1 --nothing x --audit-log-compress --etcd-servers-overrides /p --etcd-prefix /q")
+                .unwrap();
         assert_eq!(
             flags.notes,
             [
                 "--nothing has no effect: no flag of kube-apiserver that is known here",
                 "--audit-log-compress has no effect: audit logs are not rotated here",
-                "--etcd-prefix has no effect: the store has no prefixes here",
+                "--etcd-servers-overrides has no effect: there is one store here",
             ]
         );
     }

@@ -11,7 +11,7 @@ use fakeserver_versions::KubernetesVersion;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use self::{flags::Flags, options::Options};
+use self::{flags::Flags, options::Options, store::StateLocation};
 use super::{
     data, feature_gates::FeatureGateOptions, install_faults, kubernetes_version, parent::Parent,
     say, security::random, signals::Signals, with_sources,
@@ -73,17 +73,26 @@ async fn build(kubernetes: KubernetesVersion, options: &Options) -> Result<FakeS
         .with_token_key(random()?);
     let mut builder = options.configure(builder);
     builder = FeatureGateOptions::of(&options.feature_gates).configure(kubernetes, builder)?;
-    if let Some(etcd) = &options.etcd {
-        builder = builder
-            .with_data_file(store::data_file(etcd).await?)
-            .with_data_sync(DataSync::Interval(SAVE_INTERVAL));
+    if let Some(first) = options.etcd.first() {
+        match store::locate(first).await? {
+            StateLocation::File(file) => {
+                eprintln!(
+                    "note: the etcd at {first} is that of fakeserver: objects are in {}",
+                    file.display()
+                );
+                builder = builder
+                    .with_data_file(file)
+                    .with_data_sync(DataSync::Interval(SAVE_INTERVAL));
+            }
+            StateLocation::Etcd => builder = builder.with_etcd(options.etcd_options()?),
+        }
     }
     for name in options.plugins.without_effect() {
         eprintln!("note: the admission plugin {name} has no effect here");
     }
     let server = builder.try_build().map_err(|error| {
         let message = with_sources(&error);
-        match (&options.etcd, error) {
+        match (options.etcd.first(), error) {
             (Some(etcd), BuildError::Data(SnapshotError::InUse { .. })) => format!(
                 "--etcd-servers {etcd}: the store is in use by another API server ({message}); one at a time has its objects"
             ),

@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use fakeserver_etcd_log::EtcdOptions;
 use fakeserver_kinds::core::service::range::ServiceRange;
 use fakeserver_server::{
     AdmissionPlugins, AuditLog, Authorization, Certificates, Controllers, FakeServerBuilder,
@@ -19,6 +20,7 @@ use super::{
         addresses::{SERVICE_RANGE_VARIABLE, range_of_server},
         audit,
         controllers::ControllersChoice,
+        etcd_state::{CompactionInterval, EtcdFlags, parse_interval},
     },
     flags::Flags,
 };
@@ -41,8 +43,12 @@ const WRITES_DEFAULT: usize = 200;
 pub(super) struct Options {
     pub(super) address: SocketAddr,
     pub(super) certificates: Certificates,
-    /// The address of the etcd that names the store. Objects are in memory alone without it.
-    pub(super) etcd: Option<String>,
+    /// The addresses of etcd. Objects are in memory alone without it.
+    pub(super) etcd: Vec<String>,
+    etcd_prefix: String,
+    /// The files of the authorities, the certificate and its key for etcd.
+    etcd_files: [Option<PathBuf>; 3],
+    etcd_compaction: CompactionInterval,
     pub(super) faults: Option<PathBuf>,
     pub(super) feature_gates: Vec<String>,
     pub(super) plugins: AdmissionPlugins,
@@ -81,7 +87,12 @@ impl Options {
         Ok(Self {
             address,
             certificates: certificates(flags, address.ip())?,
-            etcd: flags.list("etcd-servers").next().map(str::to_owned),
+            etcd: flags.list("etcd-servers").map(str::to_owned).collect(),
+            etcd_prefix: flags.get("etcd-prefix").unwrap_or("/registry").to_owned(),
+            etcd_files: ["etcd-cafile", "etcd-certfile", "etcd-keyfile"]
+                .map(|flag| flags.get(flag).map(PathBuf::from)),
+            etcd_compaction: parse_interval(flags.get("etcd-compaction-interval").unwrap_or("5m"))
+                .map_err(|error| format!("--etcd-compaction-interval: {error}"))?,
             faults: env::var_os(FAULTS).map(PathBuf::from),
             feature_gates: flags.list("feature-gates").map(str::to_owned).collect(),
             plugins: plugins(flags),
@@ -100,6 +111,24 @@ impl Options {
             service_range: service_range(flags)?,
             audit_log: audit_log(flags, notes)?,
         })
+    }
+
+    /// Reads the options of an etcd that has keys.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, or a certificate has no key.
+    pub(super) fn etcd_options(&self) -> Result<EtcdOptions, String> {
+        let [authority, certificate, key] = self.etcd_files.each_ref().map(Option::as_deref);
+        let flags = EtcdFlags {
+            urls: self.etcd.clone(),
+            prefix: &self.etcd_prefix,
+            authority,
+            certificate,
+            key,
+            interval: self.etcd_compaction,
+        };
+        flags.options()
     }
 
     /// Tells the server all but its store and its feature gates.

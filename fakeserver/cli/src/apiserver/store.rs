@@ -1,4 +1,4 @@
-//! The store that `--etcd-servers` names: the folder of the etcd of this program.
+//! The store that `--etcd-servers` names: an etcd, or the folder of the etcd of this program.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -12,6 +12,7 @@ use tokio::{
     net::TcpStream,
     time::{self, Instant},
 };
+use tracing::debug;
 
 use crate::etcd::STORE_PATH;
 
@@ -28,6 +29,14 @@ struct Store {
     directory: PathBuf,
 }
 
+/// The place of the objects.
+pub(super) enum StateLocation {
+    /// The file that the etcd of this program names, which has no keys.
+    File(PathBuf),
+    /// Another etcd, in which they are.
+    Etcd,
+}
+
 /// A failure to find the folder.
 enum Failure {
     /// No server answers yet.
@@ -40,32 +49,30 @@ enum Failure {
 ///
 /// # Errors
 ///
-/// No server answers, or another program does.
+/// No server answers.
 ///
 /// # Cancel safety
 ///
 /// If dropped, nothing has happened.
-pub(super) async fn data_file(url: &str) -> Result<PathBuf, String> {
+pub(super) async fn locate(url: &str) -> Result<StateLocation, String> {
     let until = Instant::now() + LIMIT;
     loop {
         let answer = time::timeout_at(until, ask(url)).await;
         let answer =
             answer.unwrap_or_else(|_| Err(Failure::Unreachable("no answer in time".to_owned())));
         match answer {
-            Ok(store) => return Ok(store.directory.join(FILE)),
+            Ok(store) => return Ok(StateLocation::File(store.directory.join(FILE))),
             Err(Failure::Unreachable(_)) if Instant::now() + PAUSE < until => {
                 time::sleep(PAUSE).await;
             }
             Err(Failure::Unreachable(why)) => {
                 return Err(format!(
-                    "--etcd-servers {url}: {why}; start the etcd of fakeserver there, or leave the flag out to keep \
-                     objects in memory"
+                    "--etcd-servers {url}: {why}; start an etcd there, or leave the flag out to keep objects in memory"
                 ));
             }
             Err(Failure::Foreign(why)) => {
-                return Err(format!(
-                    "--etcd-servers {url}: this is not the etcd of fakeserver ({why}), and others are not written to"
-                ));
+                debug!(reason = why, "this is not the etcd of fakeserver");
+                return Ok(StateLocation::Etcd);
             }
         }
     }
