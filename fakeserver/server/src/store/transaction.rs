@@ -93,6 +93,11 @@ impl<'a> Transaction<'a> {
         Some(before)
     }
 
+    /// Returns whether it is committed by a log outside of the process.
+    pub fn is_logged(&self) -> bool {
+        matches!(self.base, Base::Recorded(..))
+    }
+
     /// The revision of the last write, this transaction's own included.
     pub fn revision(&self) -> u64 {
         // A transaction that knows the revision depends on every write.

@@ -313,12 +313,9 @@ fn check(
     let warnings = target.printed(verdict.warnings);
     attempt.warn(warnings.iter().map(ToString::to_string).collect());
     errors.extend(verdict.errors);
-    errors.extend(data_text::error(
-        target,
-        stored,
-        new,
-        write.data_text.as_deref(),
-    ));
+    // A log has objects, and not their texts: the stored one is as it is printed here.
+    let text = write.data_text.as_deref().filter(|_| !attempt.is_logged());
+    errors.extend(data_text::error(target, stored, new, text));
     // After all errors are collected: tolerated ones must not hide the others.
     attempt.tolerate(write, &mut errors);
     if errors.is_empty() {

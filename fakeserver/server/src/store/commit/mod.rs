@@ -336,3 +336,6 @@ impl<T> Prepared<T> {
         (self.answer, writes.collect())
     }
 }
+
+#[cfg(test)]
+mod tests;
