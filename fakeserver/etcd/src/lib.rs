@@ -15,7 +15,7 @@ pub use self::{
     bolt::BoltError,
     database::{Database, Lease, Record},
     layout::{Key, Layout, ObjectPath, ServerKey},
-    objects::{DatabaseObject, RecordContent, RecordError},
+    objects::{DatabaseObject, RecordContent, RecordError, StateError},
     values::{StoredValue, ValueError, decode, encode},
 };
 

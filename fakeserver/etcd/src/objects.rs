@@ -4,10 +4,14 @@ use fakeserver_value::{resource::GroupResource, revision::Revision};
 use fakeserver_versions::KubernetesVersion;
 
 use crate::{
+    bolt::BoltError,
     database::{Database, Record},
     layout::{Key, Layout, ObjectPath},
     values::{StoredValue, ValueError, decode},
 };
+
+/// The number of other prefixes that an error names.
+const PREFIXES_NAMED: usize = 10;
 
 /// An object of a database.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +50,28 @@ pub struct RecordError {
     /// The problem.
     #[source]
     pub source: ValueError,
+}
+
+/// The reason why a file does not give the state of a cluster. Reading it again gives the same.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// The file is damaged, cut off, or not etcd's. Take another snapshot.
+    #[error(transparent)]
+    Database(#[from] BoltError),
+    /// An object in it cannot be read.
+    #[error(transparent)]
+    Object(#[from] RecordError),
+    /// The keys are below another prefix, which has to be named.
+    #[error(
+        "no key begins with {prefix}; those in the file begin with {others}: name one of these by `--etcd-prefix`"
+    )]
+    Prefix {
+        /// The prefix that was asked for.
+        prefix: String,
+        /// The first parts of the keys.
+        others: String,
+    },
 }
 
 // === impl Record ===
@@ -100,19 +126,38 @@ fn unknown_name(resource: &GroupResource, api_version: &str) -> String {
 // === impl Database ===
 
 impl Database<'_> {
-    /// Returns the first parts of the keys that are not below the prefix of `layout`, each once: where the state of another
-    /// distribution of Kubernetes may be.
-    pub fn foreign_prefixes(&self, layout: &Layout) -> Vec<String> {
-        let foreign = self.records.iter().filter_map(|record| {
-            let is_foreign = layout.parse_key(record.key) == Key::Foreign;
-            let key = std::str::from_utf8(record.key)
-                .ok()
-                .filter(|_| is_foreign)?;
-            let end = key[1.min(key.len())..].find('/')? + 1;
-            Some(key[..end].to_owned())
-        });
-        let mut prefixes: Vec<String> = foreign.collect();
-        prefixes.dedup();
-        prefixes
+    /// Checks that some keys are below the prefix of `layout`. A database without any key is empty, which is no error.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Prefix`], with the prefixes that there are.
+    pub fn check_prefix(&self, layout: &Layout) -> Result<(), StateError> {
+        let is_foreign = |record: &&Record<'_>| layout.parse_key(record.key) == Key::Foreign;
+        let mut others: Vec<String> = self
+            .records
+            .iter()
+            .filter(is_foreign)
+            .map(first_part)
+            .collect();
+        let has_own = self
+            .records
+            .iter()
+            .any(|record| record.key.starts_with(layout.prefix().as_bytes()));
+        if has_own || others.is_empty() {
+            return Ok(());
+        }
+        others.dedup();
+        others.truncate(PREFIXES_NAMED);
+        Err(StateError::Prefix {
+            prefix: layout.prefix().to_owned(),
+            others: others.join(", "),
+        })
     }
+}
+
+/// Returns a key up to its second slash.
+fn first_part(record: &Record<'_>) -> String {
+    let key = String::from_utf8_lossy(record.key);
+    let end = key.match_indices('/').nth(1).map(|(at, _)| at);
+    key[..end.unwrap_or(key.len())].to_owned()
 }

@@ -31,7 +31,7 @@ impl Golden {
     }
 }
 
-fn unpacked(name: &str) -> Vec<u8> {
+pub(super) fn unpacked(name: &str) -> Vec<u8> {
     let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
     let packed = fs::read(path).unwrap();
     let mut content = Vec::new();

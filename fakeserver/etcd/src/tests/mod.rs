@@ -3,4 +3,5 @@
 mod bolt;
 mod golden;
 mod keys;
+mod served;
 mod values;

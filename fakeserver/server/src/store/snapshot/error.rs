@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use fakeserver_etcd::StateError;
+
 /// A snapshot that is not there, cannot be taken, or cannot be kept.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -53,6 +55,15 @@ pub enum SnapshotError {
         offset: usize,
         /// The problem.
         reason: String,
+    },
+    /// The file does not give the state of a cluster in etcd: it is damaged, another program's, or an object in it cannot be
+    /// read.
+    #[error("cannot read the snapshot of etcd {}", file.display())]
+    Etcd {
+        /// Which file.
+        file: PathBuf,
+        /// The problem, with its place.
+        source: Box<StateError>,
     },
     /// A newer program has written it, which has to read it too.
     #[error("{}, line 1: format version {found} is newer than {supported}, the newest that this program knows", file.display())]

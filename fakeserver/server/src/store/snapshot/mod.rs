@@ -23,6 +23,7 @@ mod commits;
 mod data_log;
 mod file;
 mod error;
+mod etcd;
 #[cfg(test)]
 mod tests;
 
