@@ -99,7 +99,7 @@ fn refusal(error: &BuildError) -> String {
 }
 
 /// On a terminal only.
-fn progress_bar() -> ProgressBar {
+pub(super) fn progress_bar() -> ProgressBar {
     let target = if std::io::stderr().is_terminal() {
         ProgressDrawTarget::stderr()
     } else {

@@ -7,6 +7,7 @@ use std::{
 };
 
 use clap::{ArgAction, Args};
+use fakeserver_etcd::Layout;
 use fakeserver_etcd_log::EtcdOptions;
 use fakeserver_server::FakeServerBuilder;
 use jiff::SignedDuration;
@@ -20,17 +21,12 @@ pub(super) struct EtcdArguments {
         long,
         value_name = "URL",
         value_delimiter = ',',
-        conflicts_with_all = ["data", "nodes"]
+        conflicts_with_all = ["data", "etcd_snapshot", "nodes"]
     )]
     etcd_servers: Vec<String>,
 
-    /// The prefix of all keys in etcd
-    #[arg(
-        long,
-        value_name = "PREFIX",
-        requires = "etcd_servers",
-        default_value = "/registry"
-    )]
+    /// The prefix of the cluster's keys, in etcd or in `--etcd-snapshot`
+    #[arg(long, value_name = "PREFIX", default_value = Layout::DEFAULT_PREFIX)]
     etcd_prefix: String,
 
     /// Authorities of the certificates of etcd, as PEM.
@@ -84,6 +80,11 @@ pub(super) struct EtcdFlags<'a> {
 // === impl EtcdArguments ===
 
 impl EtcdArguments {
+    /// Returns the prefix of the cluster's keys.
+    pub(super) fn prefix(&self) -> &str {
+        &self.etcd_prefix
+    }
+
     /// Tells the server of its etcd, if there is one.
     pub(super) fn configure(
         &self,

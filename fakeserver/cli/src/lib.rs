@@ -27,6 +27,8 @@ mod kubernetes_version;
 mod feature_gates;
 mod data;
 mod etcd_state;
+mod etcd_snapshot;
+mod snapshot;
 mod cluster;
 mod controllers;
 mod webhooks;
@@ -78,6 +80,8 @@ const LOG_VARIABLE_OF_RUST: &str = "RUST_LOG";
         fakeserver faults throttle\n  \
         fakeserver check --kubernetes-version 1.34..1.37 deploy/\n  \
         fakeserver diff deploy/ new/\n  \
+        fakeserver serve --etcd-snapshot backup.db --kubeconfig ./kubeconfig\n  \
+        fakeserver snapshot --from-etcd-snapshot backup.db -o manifests\n  \
         fakeserver serve --controllers workloads --pod-backend app=web=127.0.0.1:3000\n  \
         fakeserver run --tls --authorization rbac -- kubectl auth whoami\n  \
         fakeserver serve --tls --authorization rbac --token secret=jane,developers --kubeconfig ./kubeconfig"
@@ -121,6 +125,10 @@ enum Command {
     Check(check::Options),
     /// Show what a server changes when new manifests are applied over old ones, with defaults filled in.
     Diff(diff::Options),
+    /// Print the objects of an etcd's snapshot as manifests, without an etcd and without a server.
+    ///
+    /// The values of secrets are left out unless `--with-secrets` asks for them.
+    Snapshot(snapshot::Options),
     /// Print the completions of a shell: `source <(fakeserver completions bash)`.
     Completions(shell::Completions),
     /// Print the manual page, or write all pages into a folder.
@@ -209,6 +217,9 @@ struct ServerOptions {
     etcd: etcd_state::EtcdArguments,
 
     #[command(flatten)]
+    etcd_snapshot: etcd_snapshot::EtcdSnapshotOptions,
+
+    #[command(flatten)]
     webhooks: webhooks::WebhookOptions,
 
     #[command(flatten)]
@@ -265,6 +276,7 @@ pub fn main() -> ExitCode {
                     Command::Faults(options) => faults::faults(options),
                     Command::Check(options) => check::run(options).await,
                     Command::Diff(options) => diff::run(options).await,
+                    Command::Snapshot(options) => snapshot::snapshot(options),
                     Command::Completions(options) => shell::completions(options),
                     Command::Man(options) => shell::man(options),
                 }
@@ -354,6 +366,8 @@ impl ServerOptions {
         let builder = self.page.configure(self.cluster.configure(builder));
         let builder = self.pods.configure(builder, &self.controllers)?;
         let builder = self.etcd.configure(self.trace.configure(builder)?)?;
+        let prefix = self.etcd.prefix();
+        let builder = self.etcd_snapshot.configure(kubernetes, prefix, builder)?;
         let server = self.data.build(builder)?;
         self.admission.warn();
         self.webhooks.configure(&server);
