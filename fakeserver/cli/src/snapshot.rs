@@ -175,7 +175,11 @@ fn file_of(object: &ObjectPath) -> Result<PathBuf, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
+
     use fakeserver_value::resource::GroupResource;
+    use fakeserver_versions::KubernetesVersion;
+    use lzma_rust2::XzReader;
 
     use super::*;
 
@@ -206,5 +210,59 @@ mod tests {
         assert_eq!(fs::read_to_string(file).unwrap(), "---\na: 1\n---\na: 3\n");
         let error = Output::open(folder.path()).err().unwrap();
         assert!(error.contains("not empty"), "{error}");
+    }
+
+    /// Writes the manifests of the database that kube-apiserver 1.36 wrote, and returns a file of them.
+    fn written(folder: &Path, with_secrets: bool, file: &str) -> String {
+        let packed = format!(
+            "{}/../etcd/tests/golden/db-1.36.xz",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        let packed = fs::read(packed).unwrap();
+        let mut database = Vec::new();
+        let mut reader = XzReader::new(&*packed, true);
+        reader.read_to_end(&mut database).unwrap();
+        fs::write(folder.join("db"), database).unwrap();
+        let output = folder.join(with_secrets.to_string());
+        let done = snapshot(&Options {
+            from_etcd_snapshot: folder.join("db"),
+            etcd_prefix: Layout::DEFAULT_PREFIX.to_owned(),
+            output: output.clone(),
+            with_secrets,
+            kubernetes: KubernetesOptions {
+                kubernetes_version: KubernetesVersion::DEFAULT,
+            },
+        });
+        done.unwrap();
+        fs::read_to_string(output.join(file)).unwrap()
+    }
+
+    #[test]
+    fn manifests_have_the_values_of_secrets_only_if_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let secret = "corpus/secrets.yaml";
+        let [without, with] = [false, true].map(|with| written(folder.path(), with, secret));
+        let value = |text: &str| {
+            let object = yaml::parse(text.as_bytes()).unwrap();
+            assert_eq!(
+                (&object["kind"], &object["apiVersion"]),
+                (&"Secret".into(), &"v1".into())
+            );
+            assert_eq!(object["metadata"].get("managedFields"), None);
+            let data = object["data"].as_object().unwrap().values();
+            data.map(|value| value.as_str().unwrap().to_owned())
+                .collect::<Vec<_>>()
+        };
+        assert!(!value(&with).is_empty() && value(&with).iter().all(|value| !value.is_empty()));
+        assert!(value(&without).iter().all(String::is_empty));
+        assert_eq!(value(&without).len(), value(&with).len());
+        let custom = folder
+            .path()
+            .join("true/corpus/plains.corpus.example.com.yaml");
+        let custom = fs::read_to_string(custom).unwrap();
+        assert!(
+            custom.starts_with("---\napiVersion: corpus.example.com/v1\nkind: Plain\n"),
+            "{custom}"
+        );
     }
 }
