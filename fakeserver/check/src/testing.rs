@@ -1,4 +1,4 @@
-//! What the tests of several rooms use.
+//! Parts that the tests of several rooms share.
 
 use std::future::Future;
 
