@@ -18,7 +18,12 @@ if ! command -v etcd >/dev/null; then
         echo "etcd: SKIPPED: there is no program etcd; on Debian, apt-get install etcd-server brings it" >&2
         exit 0
     fi
-    apt-get install -y --no-install-recommends etcd-server >/dev/null
+    install=(apt-get install -y -qq --no-install-recommends etcd-server)
+    # A fresh machine may have no list of packages yet.
+    if ! { "${install[@]}" || { apt-get update -qq && "${install[@]}"; }; } >/dev/null; then
+        echo "etcd: SKIPPED: etcd-server could not be installed, see above" >&2
+        exit 0
+    fi
 fi
 [[ $mode != install ]] || exit 0
 
