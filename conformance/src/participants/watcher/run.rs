@@ -39,6 +39,8 @@ use crate::{
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// The pause after a failed watch.
 const PAUSE: Duration = Duration::from_secs(5);
+/// No version that a watch reaches.
+const FAILED: u64 = 0;
 
 /// The watches of a run.
 pub(crate) struct Watcher {
@@ -55,7 +57,7 @@ pub(crate) struct Watcher {
 
 /// A watch in a run. Its task ends with this.
 struct Running {
-    /// The version up to which it has brought everything.
+    /// The version up to which it has brought everything; [`FAILED`] from a failure until it begins again.
     reached: Arc<AtomicU64>,
     stop: oneshot::Sender<()>,
     task: TaskSet,
@@ -97,7 +99,9 @@ impl Run<WatcherPlan> for Watcher {
         let until = Instant::now() + end.limit;
         let is_behind = |(watch, running): (&usize, &Running)| {
             let reached = running.reached.load(Ordering::Relaxed);
-            has_changed(&self.leader, &self.plan.watches[*watch].selection, reached)
+            // The store may have forgotten the changes after which a watch has failed.
+            reached == FAILED
+                || has_changed(&self.leader, &self.plan.watches[*watch].selection, reached)
         };
         while self.running.iter().any(is_behind) && Instant::now() < until {
             sleep(POLL_INTERVAL).await;
@@ -241,6 +245,7 @@ impl Task {
                 watch: self.watch,
                 text: error.to_string(),
             });
+            let reached = self.reached.swap(FAILED, Ordering::Relaxed);
             tokio::select! {
                 biased;
                 _ = &mut *stopped => return,
@@ -248,7 +253,7 @@ impl Task {
             }
             from = match error {
                 // It continues where it was.
-                RetryWatcherError::Refused(_) => self.reached.load(Ordering::Relaxed),
+                RetryWatcherError::Refused(_) => reached,
                 _ => self.leader.get().revision(),
             };
         }
