@@ -15,7 +15,7 @@
 //! completely, or not at all. History is not saved: reads of versions before the snapshot are answered with 410, as
 //! after a compaction.
 //!
-//! Beside the file of a server there may be a log, whose records are the commits since the snapshot ([`commits`]). Then the
+//! Beside the file of a server there may be a log, whose records are the commits since the snapshot (`commits`). Then the
 //! head of the snapshot has its place in that log, `"log":{"sequence":12,"after":"..."}`.
 
 mod format;
