@@ -1,6 +1,6 @@
 //! The reports of `sim`, `bugs`, `score` and `survive` as files, and the merge of those of a campaign's partitions.
 //!
-//! A report begins with a [`Stamp`](support::partition::Stamp): the command, its version, the partition, and the options on which
+//! A report begins with a [`Stamp`]: the command, its version, the partition, and the options on which
 //! its runs depend. Reports are merged if all of that is equal but the partition, and each partition is there at most once. The
 //! merged report is the one of a whole campaign, in the form of the command. All of this is pure.
 
