@@ -12,6 +12,9 @@ use fakeserver_etcd_log::EtcdOptions;
 use fakeserver_server::FakeServerBuilder;
 use jiff::SignedDuration;
 
+/// The interval of compactions of a real kube-apiserver.
+pub(super) const INTERVAL: &str = "5m";
+
 #[derive(Debug, Args)]
 pub(super) struct EtcdArguments {
     /// Keep the state in etcd, with any number of other servers, as kube-apiserver does: the URLs of its members.
@@ -46,7 +49,7 @@ pub(super) struct EtcdArguments {
         long,
         value_name = "DURATION",
         requires = "etcd_servers",
-        default_value = "5m",
+        default_value = INTERVAL,
         value_parser = parse_interval
     )]
     etcd_compaction_interval: CompactionInterval,

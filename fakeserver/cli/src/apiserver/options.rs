@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use fakeserver_etcd::Layout;
 use fakeserver_etcd_log::EtcdOptions;
 use fakeserver_kinds::core::service::range::ServiceRange;
 use fakeserver_server::{
@@ -20,7 +21,7 @@ use super::{
         addresses::{SERVICE_RANGE_VARIABLE, range_of_server},
         audit,
         controllers::ControllersChoice,
-        etcd_state::{CompactionInterval, EtcdFlags, parse_interval},
+        etcd_state::{CompactionInterval, EtcdFlags, INTERVAL, parse_interval},
     },
     flags::Flags,
 };
@@ -88,11 +89,16 @@ impl Options {
             address,
             certificates: certificates(flags, address.ip())?,
             etcd: flags.list("etcd-servers").map(str::to_owned).collect(),
-            etcd_prefix: flags.get("etcd-prefix").unwrap_or("/registry").to_owned(),
+            etcd_prefix: flags
+                .get("etcd-prefix")
+                .unwrap_or(Layout::DEFAULT_PREFIX)
+                .to_owned(),
             etcd_files: ["etcd-cafile", "etcd-certfile", "etcd-keyfile"]
                 .map(|flag| flags.get(flag).map(PathBuf::from)),
-            etcd_compaction: parse_interval(flags.get("etcd-compaction-interval").unwrap_or("5m"))
-                .map_err(|error| format!("--etcd-compaction-interval: {error}"))?,
+            etcd_compaction: parse_interval(
+                flags.get("etcd-compaction-interval").unwrap_or(INTERVAL),
+            )
+            .map_err(|error| format!("--etcd-compaction-interval: {error}"))?,
             faults: env::var_os(FAULTS).map(PathBuf::from),
             feature_gates: flags.list("feature-gates").map(str::to_owned).collect(),
             plugins: plugins(flags),
