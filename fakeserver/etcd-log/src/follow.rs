@@ -56,8 +56,7 @@ impl Shared {
             let error = match self.load_once().await {
                 Ok(()) => return Ok(()),
                 Err(LoadError::Value(error)) => return Err(error),
-                // Compacted between two pages: from the start.
-                Err(LoadError::Client(error)) if error.is_compacted() => continue,
+                // Also if it was compacted between two pages: from the start.
                 Err(LoadError::Client(error)) => error,
             };
             if attempt == LOAD_ATTEMPTS {

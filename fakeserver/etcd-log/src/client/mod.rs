@@ -12,7 +12,7 @@ use prost::Message;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{
-    Code, Request, Status, Streaming,
+    Request, Status, Streaming,
     client::Grpc,
     transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity},
 };
@@ -217,14 +217,5 @@ impl Watch {
     /// No response is lost if the future is dropped.
     pub(crate) async fn next(&mut self) -> Result<Option<WatchResponse>, ClientError> {
         self.responses.message().await.map_err(ClientError)
-    }
-}
-
-// === impl ClientError ===
-
-impl ClientError {
-    /// Returns whether the call asked for a revision that was compacted.
-    pub(crate) fn is_compacted(&self) -> bool {
-        self.0.code() == Code::OutOfRange
     }
 }
