@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fakeserver_etcd::encode;
-use fakeserver_server::store::{Appended, LogError, LogTransaction, LogWrite, ObjectKey};
+use fakeserver_server::store::{AppendOutcome, LogError, LogTransaction, LogWrite, ObjectKey};
 use fakeserver_value::schema::TypeMeta;
 
 use crate::{
@@ -99,7 +99,7 @@ impl Shared {
     pub(crate) async fn append(
         &self,
         transaction: EncodedTransaction,
-    ) -> Result<Appended, LogError> {
+    ) -> Result<AppendOutcome, LogError> {
         let EncodedTransaction {
             mut conditions,
             writes,
@@ -128,7 +128,7 @@ impl Shared {
             if !response.succeeded {
                 // The transaction is repeated on a state that has what it was in conflict with.
                 self.reached(revision).await?;
-                return Ok(Appended::Conflict);
+                return Ok(AppendOutcome::Conflict);
             }
             // Its own writes are what the following ones find.
             conditions.insert(key, if is_deletion { 0 } else { revision });
@@ -137,7 +137,7 @@ impl Shared {
         }
         // It is committed, whether or not its watch tells of it in time.
         drop(self.reached(last).await);
-        Ok(Appended::Committed(revisions))
+        Ok(AppendOutcome::Committed(revisions))
     }
 
     async fn operation(&self, write: EncodedWrite) -> Result<Operation, LogError> {

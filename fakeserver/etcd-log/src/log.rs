@@ -23,7 +23,7 @@ use std::{
 
 use fakeserver_etcd::{Layout, ObjectPath};
 use fakeserver_server::{
-    store::{Appended, CommitLog, LogError, LogFollower, LogTransaction, ObjectKey, Reply},
+    store::{AppendOutcome, CommitLog, LogError, LogFollower, LogTransaction, ObjectKey, Reply},
     task::TaskSet,
 };
 use fakeserver_value::revision::Revision;
@@ -157,7 +157,7 @@ impl CommitLog for EtcdLog {
         });
     }
 
-    fn append(&self, transaction: LogTransaction, reply: Reply<Appended>) {
+    fn append(&self, transaction: LogTransaction, reply: Reply<AppendOutcome>) {
         // Encoded on the caller's thread, of which there are more.
         let encoded = match self.shared.encode(&transaction) {
             Ok(encoded) => encoded,

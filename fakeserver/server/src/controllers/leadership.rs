@@ -11,7 +11,10 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 use tracing::{debug, warn};
 
-use super::written_object::{self, Actor};
+use super::{
+    leader_election::micro_time,
+    written_object::{self, Actor},
+};
 use crate::{
     store::{CommitError, ObjectKey, Transaction},
     write::Backend,
@@ -36,12 +39,12 @@ pub(super) struct Candidate {
     seen: Option<(u64, Instant)>,
 }
 
-/// The result of a try.
+/// The holder of the lease after an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Tried {
-    Held,
-    /// The version of the lease of another one.
-    HeldByOther(u64),
+enum LeaseHolder {
+    Itself,
+    /// Another candidate; the lease is at this version.
+    Other(u64),
 }
 
 // === impl Candidate ===
@@ -70,8 +73,8 @@ impl Candidate {
         loop {
             sleep(RETRY).await;
             match self.attempt().await {
-                Some(Tried::Held) => renewed = Instant::now(),
-                Some(Tried::HeldByOther(_)) => break,
+                Some(LeaseHolder::Itself) => renewed = Instant::now(),
+                Some(LeaseHolder::Other(_)) => break,
                 None if renewed.elapsed() >= RENEWAL_LIMIT => break,
                 None => {}
             }
@@ -84,8 +87,8 @@ impl Candidate {
 
     async fn holds(&mut self) -> bool {
         match self.attempt().await {
-            Some(Tried::Held) => true,
-            Some(Tried::HeldByOther(version)) => {
+            Some(LeaseHolder::Itself) => true,
+            Some(LeaseHolder::Other(version)) => {
                 if self.seen.is_none_or(|(seen, _)| seen != version) {
                     self.seen = Some((version, Instant::now()));
                 }
@@ -96,7 +99,7 @@ impl Candidate {
     }
 
     /// Takes or renews the lease, if that is possible; `None` if the log fails.
-    async fn attempt(&self) -> Option<Tried> {
+    async fn attempt(&self) -> Option<LeaseHolder> {
         let committing = self
             .backend
             .storage
@@ -104,7 +107,7 @@ impl Candidate {
         // Not for longer than the leader may take: what comes later may be after the lease.
         let done = tokio::time::timeout(RENEWAL_LIMIT, committing).await.ok()?;
         match done {
-            Ok((tried, _)) => Some(tried),
+            Ok((holder, _)) => Some(holder),
             Err(CommitError::Log(error)) => {
                 debug!(
                     error = &error as &dyn std::error::Error,
@@ -116,12 +119,12 @@ impl Candidate {
         }
     }
 
-    fn take(&self, tx: &mut Transaction<'_>) -> Tried {
+    fn take(&self, tx: &mut Transaction<'_>) -> LeaseHolder {
         let key = ObjectKey::namespaced(lease::KIND.storage().clone(), NAMESPACE, NAME);
         let registry = self.backend.registry();
         let now = self.backend.clock.now_text();
         let Some(resource) = written_object::resource_type(&registry, key.resource()) else {
-            return Tried::HeldByOther(0);
+            return LeaseHolder::Other(0);
         };
         let Some(stored) = tx.get(&key) else {
             let mut object = json!({"metadata": {"name": NAME, "namespace": NAMESPACE}});
@@ -129,22 +132,22 @@ impl Candidate {
             let uid = self.backend.entropy.uid().to_string();
             let object = written_object::created(&resource, ACTOR, object, &uid, &now, |_| {});
             tx.put(&key, object);
-            return Tried::Held;
+            return LeaseHolder::Itself;
         };
         let old = written_object::api_object(&resource, &stored);
         let mut new = old.clone();
         let holder = text(&old["spec"]["holderIdentity"]);
         let transitions = old["spec"]["leaseTransitions"].as_i64().unwrap_or_default();
         if holder == self.identity {
-            new["spec"]["renewTime"] = self.micro_time();
+            new["spec"]["renewTime"] = self.now();
         } else if holder.is_empty() || self.is_expired(stored.revision()) {
             self.hold(&mut new, transitions + 1);
         } else {
-            return Tried::HeldByOther(stored.revision());
+            return LeaseHolder::Other(stored.revision());
         }
         let new = written_object::updated(&resource, ACTOR, &old, new, &now);
         tx.put(&key, new);
-        Tried::Held
+        LeaseHolder::Itself
     }
 
     /// Returns whether the lease was at this version for its duration.
@@ -155,7 +158,7 @@ impl Candidate {
 
     /// Makes this candidate the holder.
     fn hold(&self, object: &mut Value, transitions: i64) {
-        let now = self.micro_time();
+        let now = self.now();
         object["spec"] = json!({
             "holderIdentity": self.identity,
             "leaseDurationSeconds": LEASE.as_secs(),
@@ -165,8 +168,8 @@ impl Candidate {
         });
     }
 
-    fn micro_time(&self) -> Value {
-        let now = self.backend.clock.now();
-        now.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string().into()
+    /// Returns the time as leases have it.
+    fn now(&self) -> Value {
+        micro_time(self.backend.clock.now()).into()
     }
 }

@@ -333,7 +333,7 @@ impl FakeServerBuilder {
         // Read before the data file is locked: a manifest with an error leaves no lock behind.
         let mut objects = initial_state::given(mem::take(&mut self.objects))?;
         objects.extend(manifests::read(&self.manifests)?);
-        let shared = self.open_log()?;
+        let commit_log = self.open_log()?;
         let file = self.data_file.as_deref();
         let (data, kept) = file.map(DataFile::open).transpose()?.unzip();
         let kept = kept.flatten();
@@ -358,9 +358,10 @@ impl FakeServerBuilder {
         let from = kept.as_ref().or(self.snapshot.as_ref());
         let aggregator = Arc::<Aggregator>::default();
         // A log costs every write something, so that there is none where it would have nothing to do.
-        let log = data.as_ref().map(|data| Arc::clone(data.log()));
-        let log = log.filter(|_| self.data_sync != DataSync::OnSave);
-        let backend = Arc::new(self.backend(from, kubelets, &controllers, &aggregator, log));
+        let data_log = data.as_ref().map(|data| Arc::clone(data.log()));
+        let data_log = data_log.filter(|_| self.data_sync != DataSync::OnSave);
+        let backend = self.backend(from, kubelets, &controllers, &aggregator, data_log);
+        let backend = Arc::new(backend);
         let drawn = from.map(|snapshot| snapshot.drawn);
         // Drawn before anything else, so that a seed gives the same uids, whatever objects follow.
         let default_flow = (backend.entropy.audit_id(), backend.entropy.audit_id());
@@ -403,7 +404,7 @@ impl FakeServerBuilder {
                 tasks,
             },
         };
-        match &shared {
+        match &commit_log {
             Some(log) => server.join(log)?,
             None => server.clear(),
         }
@@ -432,7 +433,7 @@ impl FakeServerBuilder {
         kubelets: Option<Arc<dyn Kubelets>>,
         controllers: &ControllerManager,
         aggregator: &Arc<Aggregator>,
-        log: Option<Arc<DataLog>>,
+        data_log: Option<Arc<DataLog>>,
     ) -> Backend {
         let seed = from.map_or(self.seed, |snapshot| snapshot.seed);
         let clock = match (self.clock, from) {
@@ -444,10 +445,10 @@ impl FakeServerBuilder {
         let steps = EnabledSteps::new(&self.admission);
         let mut feeds = vec![controllers.feed(), Arc::clone(aggregator) as _];
         feeds.extend(self.trace.clone().map(|trace| Arc::new(trace) as _));
-        feeds.extend(log.clone().map(|log| log as _));
+        feeds.extend(data_log.clone().map(|log| log as _));
         Backend::new(seed, clock, compaction, buffer, kubelets, feeds, steps)
             .with_privileged_containers(self.allows_privileged)
-            .with_data_log(log)
+            .with_data_log(data_log)
             .with_base(self.gates.registry(self.kubernetes))
     }
 }

@@ -40,7 +40,7 @@ pub trait CommitLog: fmt::Debug + Send + Sync {
     fn start(&self, follower: Arc<dyn LogFollower>, reply: Reply<()>);
 
     /// Commits `transaction`. Before the reply, the follower has what was committed, or what was in conflict.
-    fn append(&self, transaction: LogTransaction, reply: Reply<Appended>);
+    fn append(&self, transaction: LogTransaction, reply: Reply<AppendOutcome>);
 
     /// Replies when the follower has every change that any server had committed before the call.
     fn catch_up(&self, reply: Reply<()>);
@@ -86,7 +86,7 @@ pub struct LogWrite {
 
 /// The result of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Appended {
+pub enum AppendOutcome {
     /// The revisions of its writes, in their order.
     Committed(Vec<Revision>),
     /// A key is not at its revision any more. Writes before that of the conflict are committed.

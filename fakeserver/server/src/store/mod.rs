@@ -35,7 +35,7 @@ pub use self::{
     change::{Change, ChangeKind},
     commit::{CommitError, CommittedWrite, ask_blocking},
     commit_log::{
-        Appended, CommitLog, LogError, LogFollower, LogSource, LogTransaction, LogWrite,
+        AppendOutcome, CommitLog, LogError, LogFollower, LogSource, LogTransaction, LogWrite,
         LoggedChange, LoggedObject, Reply,
     },
     compaction::Compaction,

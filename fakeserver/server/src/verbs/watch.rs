@@ -169,7 +169,7 @@ fn begin(
         start,
         bookmarks: options.allow_bookmarks,
         deadline: Instant::now() + timeout,
-        log: backend.durability().cloned(),
+        durability: backend.durability().cloned(),
     };
     Ok((watcher, watch))
 }

@@ -40,7 +40,7 @@ pub(crate) struct Watch {
     pub(crate) bookmarks: bool,
     pub(crate) deadline: Instant,
     /// The log that has to have what is sent, if there is one.
-    pub(crate) log: Option<Durability>,
+    pub(crate) durability: Option<Durability>,
 }
 
 /// The objects that a watch begins with.
@@ -60,7 +60,7 @@ struct Stream<G> {
     output: WatchOutput,
     /// The revision that the client has seen.
     position: Revision,
-    log: Option<Durability>,
+    durability: Option<Durability>,
     /// The revision at which the watch has begun: only later changes are sent.
     beginning: Revision,
 }
@@ -105,7 +105,7 @@ async fn drive(stop: CancellationToken, watch: Watch, gate: impl Gate, output: W
         gate,
         output,
         position: watch.start,
-        log: watch.log.clone(),
+        durability: watch.durability.clone(),
         beginning: watch.start,
     };
     // The end of the watch goes before frames that it still has to send.
@@ -270,8 +270,8 @@ impl<G: Gate> Stream<G> {
 
     /// Waits until the state of `revision` is on the disk, if it is to be: no client sees what a crash takes back.
     async fn durable(&self, revision: Revision) {
-        if let Some(log) = &self.log {
-            log.reached(revision.get()).await;
+        if let Some(durability) = &self.durability {
+            durability.reached(revision.get()).await;
         }
     }
 

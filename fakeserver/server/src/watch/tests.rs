@@ -105,7 +105,7 @@ fn watch(server: &FakeServer, plan: &WatchOptions) -> Body {
             start,
             bookmarks: plan.bookmarks,
             deadline: Instant::now() + Duration::from_secs(plan.seconds),
-            log: None,
+            durability: None,
         };
         (watcher, watch)
     });

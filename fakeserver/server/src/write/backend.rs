@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::time::sleep;
 
 use super::{
-    Attempt, AttemptError, BackendFollower, Committed, Outcome, Target,
+    Attempt, AttemptError, BackendFollower, Outcome, Target, WriteResult,
     admission::{Dispatcher, HookCache, versions_of},
     attempt::Progress,
     chain::EnabledSteps,
@@ -73,8 +73,8 @@ pub struct Backend {
     pub(super) allows_privileged: bool,
     /// The ranges of the addresses of services, whose families are those of the cluster.
     services: RwLock<ServiceRange>,
-    /// The log of the store, if there is one.
-    log: Option<Arc<DataLog>>,
+    /// The log on disk, if the state is kept in one.
+    data_log: Option<Arc<DataLog>>,
     /// The signer of tokens of service accounts, once the server has one.
     signer: OnceLock<Arc<dyn ClaimsSigner>>,
 }
@@ -132,7 +132,7 @@ impl Backend {
             policies: super::policies::PolicyCache::default(),
             allows_privileged: false,
             services: RwLock::new(ServiceRange::DEFAULT),
-            log: None,
+            data_log: None,
             signer: OnceLock::new(),
         }
     }
@@ -147,20 +147,20 @@ impl Backend {
         self.signer.get().map(|signer| signer.sign(claims))
     }
 
-    /// Has the log of the store know what is in no change of an object. Its changes go to it as a feed.
-    pub fn with_data_log(mut self, log: Option<Arc<DataLog>>) -> Self {
-        self.log = log;
+    /// Has the log on disk know what is in no change of an object. The changes of the store go to it as a feed.
+    pub fn with_data_log(mut self, data_log: Option<Arc<DataLog>>) -> Self {
+        self.data_log = data_log;
         self
     }
 
     /// Returns the handle to wait until changes are on the disk, if the state is kept in a log.
     pub fn durability(&self) -> Option<&Durability> {
-        self.log.as_ref()?.durability()
+        self.data_log()?.durability()
     }
 
-    /// Returns the log of the store, if there is one.
+    /// Returns the log on disk, if the state is kept in one.
     pub fn data_log(&self) -> Option<&DataLog> {
-        self.log.as_deref()
+        self.data_log.as_deref()
     }
 
     /// Sets whether containers may be privileged.
@@ -229,7 +229,7 @@ impl Backend {
         self.watchers.end_unserved(&registry);
         self.writers.insert(kubernetes);
         self.set_registry(registry);
-        if let Some(log) = &self.log {
+        if let Some(log) = &self.data_log {
             log.replace();
         }
     }
@@ -301,7 +301,7 @@ impl Backend {
     /// # Cancel safety
     ///
     /// If dropped, nothing is written, unless the store has a log outside of the process: what was sent to it is written.
-    pub async fn write<T: Committed + Send>(
+    pub async fn write<T: WriteResult + Send>(
         &self,
         target: &Target,
         options: &impl AdmissionOptions,
@@ -395,7 +395,7 @@ impl Backend {
 
     /// Runs `work` with the store locked, for a writer behind the API: no webhook is called. Blocks the thread if the store has a
     /// log.
-    pub fn write_unreviewed<T: Committed>(
+    pub fn write_unreviewed<T: WriteResult>(
         &self,
         options: &impl AdmissionOptions,
         mut work: impl FnMut(&mut Attempt<'_, '_>) -> Result<T, AttemptError>,

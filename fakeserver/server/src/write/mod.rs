@@ -24,7 +24,7 @@ mod allocation;
 mod admin_access;
 mod escalation;
 mod recovery;
-mod committed;
+mod write_result;
 mod log_follower;
 pub mod definitions;
 pub mod admission;
@@ -44,7 +44,6 @@ pub use self::{
     author::{Author, manager},
     backend::{Backend, log_failure},
     chain::EnabledSteps,
-    committed::Committed,
     conversion::Converter,
     log_follower::BackendFollower,
     options::{DeleteOptions, FieldValidation, Preconditions, Propagation, WriteOptions},
@@ -57,4 +56,5 @@ pub use self::{
     },
     target::Target,
     update::{ExistingObject, Part},
+    write_result::WriteResult,
 };

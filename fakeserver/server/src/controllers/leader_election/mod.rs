@@ -206,6 +206,6 @@ fn create(
     cluster.tx.put(key, created);
 }
 
-fn micro_time(time: Timestamp) -> String {
+pub(super) fn micro_time(time: Timestamp) -> String {
     format!("{time:.6}")
 }

@@ -14,7 +14,8 @@ use super::{
     Change, ObjectKey, Storage, Transaction, View,
     base::Base,
     commit_log::{
-        Appended, CommitLog, LogError, LogTransaction, LogWrite, LoggedChange, LoggedObject, Reply,
+        AppendOutcome, CommitLog, LogError, LogTransaction, LogWrite, LoggedChange, LoggedObject,
+        Reply,
     },
     leases::lifetime,
     object::StoredObject,
@@ -42,7 +43,7 @@ pub struct CommittedWrite {
 }
 
 /// A transaction that has run, and is not committed yet.
-struct Prepared<T> {
+struct PreparedTransaction<T> {
     answer: T,
     changes: Vec<Change>,
     transaction: LogTransaction,
@@ -50,7 +51,7 @@ struct Prepared<T> {
 
 /// The trust in the state that a transaction reads, if it writes nothing.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reads {
+enum Recency {
     /// The state may be one of the past: the caller tries again when it changes.
     Past,
     /// The state is as recent as the call: a result of an older one is void.
@@ -89,7 +90,7 @@ impl Storage {
         T: Send,
         E: Send,
     {
-        self.commit_by(work, Reads::Recent).await
+        self.commit_by(work, Recency::Recent).await
     }
 
     /// Does the same, but a rejection, or an answer without writes, may be of an older state: for controllers, which are called
@@ -102,13 +103,13 @@ impl Storage {
         T: Send,
         E: Send,
     {
-        self.commit_by(work, Reads::Past).await
+        self.commit_by(work, Recency::Past).await
     }
 
     async fn commit_by<T, E>(
         &self,
         mut work: impl FnMut(&mut Transaction<'_>) -> Result<T, E> + Send,
-        reads: Reads,
+        recency: Recency,
     ) -> Result<(T, Vec<CommittedWrite>), CommitError<E>>
     where
         T: Send,
@@ -120,10 +121,14 @@ impl Storage {
         };
         // On the heap, so that commits without a log are not as large.
         let committing = Box::pin(async {
-            let mut is_recent = reads == Reads::Past;
+            let mut is_recent = recency == Recency::Past;
             for _ in 0..ATTEMPTS_MAX {
                 let (prepared, revision) = self.prepare(&mut work);
-                if !is_recent && prepared.as_ref().map_or(true, Prepared::only_reads) {
+                if !is_recent
+                    && prepared
+                        .as_ref()
+                        .map_or(true, PreparedTransaction::only_reads)
+                {
                     is_recent = true;
                     ask(|reply| log.catch_up(reply)).await?;
                     if self.revision() != revision {
@@ -134,7 +139,7 @@ impl Storage {
                 let Some(transaction) = prepared.take_transaction() else {
                     return Ok((prepared.answer, Vec::new()));
                 };
-                if let Appended::Committed(revisions) =
+                if let AppendOutcome::Committed(revisions) =
                     ask(|reply| log.append(transaction, reply)).await?
                 {
                     return Ok(prepared.committed(&revisions));
@@ -160,7 +165,7 @@ impl Storage {
             let Some(transaction) = prepared.take_transaction() else {
                 return Ok((prepared.answer, Vec::new()));
             };
-            if let Appended::Committed(revisions) =
+            if let AppendOutcome::Committed(revisions) =
                 ask_blocking(|reply| log.append(transaction, reply))?
             {
                 return Ok(prepared.committed(&revisions));
@@ -185,7 +190,7 @@ impl Storage {
     fn prepare<T, E>(
         &self,
         work: &mut impl FnMut(&mut Transaction<'_>) -> Result<T, E>,
-    ) -> (Result<Prepared<T>, E>, Revision) {
+    ) -> (Result<PreparedTransaction<T>, E>, Revision) {
         let state = self.lock();
         let view = View(&state);
         let revision = view.revision();
@@ -194,7 +199,7 @@ impl Storage {
         let answer = work(&mut transaction);
         let (changes, reads) = transaction.into_changes();
         let conditions = reads.into_conditions();
-        let prepared = answer.map(|answer| Prepared {
+        let prepared = answer.map(|answer| PreparedTransaction {
             answer,
             transaction: LogTransaction {
                 conditions,
@@ -306,9 +311,9 @@ impl LogWrite {
     }
 }
 
-// === impl Prepared ===
+// === impl PreparedTransaction ===
 
-impl<T> Prepared<T> {
+impl<T> PreparedTransaction<T> {
     fn only_reads(&self) -> bool {
         self.changes.is_empty()
     }

@@ -43,13 +43,13 @@ impl CommitLog for MemoryLog {
         reply(Ok(()));
     }
 
-    fn append(&self, transaction: LogTransaction, reply: Reply<Appended>) {
+    fn append(&self, transaction: LogTransaction, reply: Reply<AppendOutcome>) {
         if self.deliver() {
-            return reply(Ok(Appended::Conflict));
+            return reply(Ok(AppendOutcome::Conflict));
         }
         let next = self.store.lock().unwrap().clone().unwrap().revision().get() + 10;
         let revisions = (0..transaction.writes.len() as u64).map(|n| Revision::new(next + n));
-        reply(Ok(Appended::Committed(revisions.collect())));
+        reply(Ok(AppendOutcome::Committed(revisions.collect())));
         self.appended.lock().unwrap().push(transaction);
     }
 

@@ -9,16 +9,16 @@ use super::Outcome;
 use crate::store::{CommittedWrite, StoredObject};
 
 /// The result of a write by a log, which it names the objects of as the transaction has made them.
-pub trait Committed: Sized {
+pub trait WriteResult: Sized {
     /// Returns the result with its objects as they were committed.
     fn committed(self, writes: &[CommittedWrite]) -> Self;
 }
 
-impl Committed for () {
+impl WriteResult for () {
     fn committed(self, _: &[CommittedWrite]) -> Self {}
 }
 
-impl Committed for Arc<StoredObject> {
+impl WriteResult for Arc<StoredObject> {
     fn committed(self, writes: &[CommittedWrite]) -> Self {
         let mut made = writes.iter().rev().filter_map(|write| write.change.after());
         let own = made.find(|made| made.key() == self.key());
@@ -26,7 +26,7 @@ impl Committed for Arc<StoredObject> {
     }
 }
 
-impl Committed for Value {
+impl WriteResult for Value {
     /// Replaces the revision of an object that was derived from a written one.
     fn committed(mut self, writes: &[CommittedWrite]) -> Self {
         let Some(version) = self.pointer_mut("/metadata/resourceVersion") else {
@@ -43,7 +43,7 @@ impl Committed for Value {
     }
 }
 
-impl Committed for Outcome {
+impl WriteResult for Outcome {
     fn committed(self, writes: &[CommittedWrite]) -> Self {
         match self {
             Self::Stored(stored) => Self::Stored(stored.committed(writes)),
@@ -53,13 +53,13 @@ impl Committed for Outcome {
     }
 }
 
-impl Committed for (StatusCode, Outcome) {
+impl WriteResult for (StatusCode, Outcome) {
     fn committed(self, writes: &[CommittedWrite]) -> Self {
         (self.0, self.1.committed(writes))
     }
 }
 
-impl Committed for (String, Outcome) {
+impl WriteResult for (String, Outcome) {
     fn committed(self, writes: &[CommittedWrite]) -> Self {
         (self.0, self.1.committed(writes))
     }
